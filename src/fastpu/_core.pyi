@@ -223,6 +223,14 @@ class SmoOptions:
     @property
     def max_steps(self) -> int: ...
 
+class StumpLossInfo:
+    @property
+    def name(self) -> str: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def only_ranks(self) -> bool: ...
+
 class StumpBoostOptions:
     def __init__(
         self,
@@ -524,6 +532,9 @@ class SvmEngine:
         score_rows: NDArray[np.int64],
     ) -> BagSolutions: ...
 
+def c_svm_violation(
+    labels: NDArray[np.int8], costs: NDArray[np.float64], alpha: NDArray[np.float64], decision: NDArray[np.float64]
+) -> float: ...
 def solve_svm_grid(
     data: _Matrix,
     problem: str,
@@ -663,6 +674,7 @@ def kernel_scores(
     *,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def stump_losses() -> list[StumpLossInfo]: ...
 def tree_losses() -> list[TreeLossInfo]: ...
 def tree_scores(
     matrix: _Matrix | BinnedFeatures, nodes: NDArray[np.void], tree_start: NDArray[np.int64],

@@ -1,7 +1,7 @@
 #include <pybind11/pybind11.h>
 
 #include "common/arguments.hpp"
-#include "fastpu/boosting/early_stopping.hpp"
+#include "fastpu/common/early_stopping.hpp"
 
 namespace fastpu {
 

@@ -176,6 +176,16 @@ class PyEngine {
   std::variant<std::unique_ptr<SvmEngine<float>>, std::unique_ptr<SvmEngine<double>>> engine_;
 };
 
+double violation_of(const py::object& labels, const py::object& costs, const py::object& alpha,
+                    const py::object& decision) {
+  SvmProblem problem;
+  problem.labels = view_1d<std::int8_t>(labels, "labels");
+  problem.n = static_cast<index_t>(py::len(labels));
+  problem.costs = view_1d<double>(costs, "costs", problem.n);
+  return c_svm_violation(problem, view_1d<double>(alpha, "alpha", problem.n),
+                         view_1d<double>(decision, "decision", problem.n));
+}
+
 // A chain of problems, with views of the arrays that `chain` holds.
 SvmChain view_chain(SvmKind kind, const PyChain& chain, index_t n_data) {
   SvmChain out;
@@ -259,6 +269,8 @@ void bind_svm(py::module_& module) {
       .def("scores", &PyEngine::scores, py::arg("support"), py::arg("coefs"), py::arg("intercept"), py::arg("rows"))
       .def("solve_bags", &PyEngine::solve_bags, py::arg("positives"), py::arg("bags"), py::kw_only(),
            py::arg("cost_pos"), py::arg("cost_unl"), py::arg("options"), py::arg("start"), py::arg("score_rows"));
+  module.def("c_svm_violation", &violation_of, py::arg("labels"), py::arg("costs"), py::arg("alpha"),
+             py::arg("decision"));
   module.def("solve_svm_grid", &solve_grid, py::arg("data"), py::arg("problem"), py::arg("chains"), py::kw_only(),
              py::arg("kernel"), py::arg("options"), py::arg("cache_bytes"), py::arg("n_threads"));
 }

@@ -15,7 +15,7 @@
 #include "boosting/stump_search.hpp"
 #include "common/check_option.hpp"
 #include "data/float_key.hpp"
-#include "fastpu/boosting/early_stopping.hpp"
+#include "fastpu/common/early_stopping.hpp"
 
 namespace fastpu {
 

@@ -159,8 +159,8 @@ void reserve_others(index_t n_trees, ForestResult& result) {
 }
 
 template <class Rows>
-ForestResult grow_all(const ForestTrainingSet& train, const ForestOptions& options, const ForestCallback& callback,
-                      Team& team) {
+ForestResult grow_and_score(const ForestTrainingSet& train, const ForestOptions& options,
+                            const ForestCallback& callback, Team& team) {
   const detail::TreeFeatures features(*train.features, train.categorical);
   const PuBags bags = bags_of(train, team);
   ForestResult result;
@@ -217,8 +217,8 @@ void check_bags(const BinnedFeatures& features, const ForestBags& bags, const Fo
 }
 
 template <class Rows>
-ForestResult grow_each(const ForestTrainingSet& train, const ForestBags& bags, const ForestOptions& options,
-                       Team& team) {
+ForestResult grow_on_drawn_bags(const ForestTrainingSet& train, const ForestBags& bags, const ForestOptions& options,
+                                Team& team) {
   const detail::TreeFeatures features(*train.features, train.categorical);
   std::vector<std::unique_ptr<Grower<Rows>>> growers(at(team.n_threads()));
   std::vector<GrownTree> trees(at(options.n_trees));
@@ -293,7 +293,7 @@ ForestResult grow_on_bags(const BinnedFeatures& features, const std::uint8_t* ca
   check_options(train, options);
   check_bags(features, bags, options);
   return with_rows_type(features.width, [&]<class Rows>(std::type_identity<Rows>) {
-    return grow_each<Rows>(train, bags, options, team);
+    return grow_on_drawn_bags<Rows>(train, bags, options, team);
   });
 }
 
@@ -301,7 +301,7 @@ ForestResult grow_forest(const ForestTrainingSet& train, const ForestOptions& op
                          Team& team) {
   check_options(train, options);
   return with_rows_type(train.features->width, [&]<class Rows>(std::type_identity<Rows>) {
-    return grow_all<Rows>(train, options, callback, team);
+    return grow_and_score<Rows>(train, options, callback, team);
   });
 }
 

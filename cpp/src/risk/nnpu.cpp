@@ -7,6 +7,7 @@
 
 #include "common/check_option.hpp"
 #include "fastpu/common/aligned_buffer.hpp"
+#include "fastpu/common/early_stopping.hpp"
 #include "fastpu/common/random.hpp"
 #include "risk/net_layers.hpp"
 #include "risk/risk_of_rows.hpp"
@@ -26,7 +27,7 @@ using detail::RiskOfRows;
 // Of Adam's moving means of gradients and of their squares.
 constexpr double kMeanDecay = 0.9;
 constexpr double kSquareDecay = 0.999;
-// A relative decrease of the training risk by less than this is no progress.
+// A smaller decrease of the training risk, relative to it, is no progress: it goes on falling for ever.
 constexpr double kLeastProgress = 1e-3;
 
 void check(const NnpuOptions& options) {
@@ -197,8 +198,7 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   const index_t n = rows.n();
   const index_t batch_size = options.batch_size == 0 ? n : std::min(options.batch_size, n);
   const index_t n_batches = count_blocks(n, batch_size);
-  const bool stops_early = options.early_stopping_rounds > 0;
-  const bool keeps_best = eval != nullptr && stops_early;
+  const bool keeps_best = eval != nullptr && options.early_stopping_rounds > 0;
 
   NetLayers<View> layers(net.n_features, net.n_hidden, team);
   NetArrays<T> now = layers.zeros("parameters");
@@ -211,8 +211,7 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   layers.read(net, now);
 
   NnpuResult result;
-  double least = kInfinity;  // the least risk so far, and its epoch
-  index_t least_epoch = 0;
+  EarlyStopping stopping(options.early_stopping_rounds, eval != nullptr ? 0 : kLeastProgress);
   for (index_t epoch = 1; epoch <= options.n_epochs; ++epoch) {
     NnpuEpoch seen;
     seen.epoch = epoch;
@@ -233,19 +232,14 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
     if (eval != nullptr) seen.eval_risk = judging.forward({eval->chosen, eval->n()}, now).value;
     refuse_overflow(seen, eval != nullptr);
     result.epochs.push_back(seen);
-    const double judged = eval != nullptr ? seen.eval_risk : seen.risk + penalties;
-    const double progress = eval != nullptr || epoch == 1 ? 0.0 : kLeastProgress * std::fabs(least);
-    if (judged < least - progress) {
-      least = judged;
-      least_epoch = epoch;
-      if (keeps_best) layers.write(now, net);
-    }
-    result.best_epoch = keeps_best ? least_epoch : epoch;
+    stopping.add(-(eval != nullptr ? seen.eval_risk : seen.risk + penalties));
+    if (keeps_best && stopping.best_round() == epoch) layers.write(now, net);
+    result.best_epoch = keeps_best ? stopping.best_round() : epoch;
     if (callback && callback(seen)) {
       result.status = NnpuStatus::callback;
       break;
     }
-    if (stops_early && epoch - least_epoch >= options.early_stopping_rounds) {
+    if (stopping.is_over()) {
       result.status = NnpuStatus::early_stopping;
       break;
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/to_text.hpp"
+#include "svm/window.hpp"
 
 namespace fastpu::detail {
 
@@ -128,15 +129,16 @@ struct Losses {
 Losses measure(const MarginTask& task, const double* v, const double* f, double multiple) {
   constexpr double kRoundingOfScores = 1e-10;
   Losses losses;
-  double most_up = -kInfinity;  // what a v that may grow gains by it
-  double least_down = kInfinity;
+  Window window;
   for (index_t i = 0; i < task.n(); ++i) {
     // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): the analyzer does not know that a task keeps its size
     const double lack = task.lack(i, multiple * f[i]);
     const double inside = task.side()[i] * v[i];
-    const double gain = task.side()[i] * lack;
-    if (task.side()[i] > 0 ? inside < task.cost()[i] : inside > 0) most_up = std::max(most_up, gain);
-    if (task.side()[i] > 0 ? inside > 0 : inside < task.cost()[i]) least_down = std::min(least_down, gain);
+    const bool is_positive = task.side()[i] > 0;
+    const bool is_below_cost = inside < task.cost()[i];
+    const bool is_above_zero = inside > 0;
+    window.see(-task.side()[i] * lack, is_positive ? is_below_cost : is_above_zero,
+               is_positive ? is_above_zero : is_below_cost);
     if (lack > 0) {
       losses.loss += task.cost()[i] * lack;
       losses.slack += (task.cost()[i] - inside) * lack;
@@ -145,7 +147,7 @@ Losses measure(const MarginTask& task, const double* v, const double* f, double 
       losses.slack -= inside * lack;
     }
   }
-  losses.violation = std::max(0.0, most_up - least_down);
+  losses.violation = window.violation();
   return losses;
 }
 

@@ -11,18 +11,12 @@
 
 #include "common/to_text.hpp"
 #include "fastpu/svm/smo_problem.hpp"
+#include "svm/window.hpp"
 
 namespace fastpu::detail {
 
 // A sum that is no larger than this share of the sum of its terms' sizes counts as 0.
 inline constexpr double kZeroSum = 1e-12;
-
-// For one group, the least gradient of the variables that may grow and the largest of those that may shrink.
-struct Window {
-  double up_min = std::numeric_limits<double>::infinity();
-  double low_max = -std::numeric_limits<double>::infinity();
-  double violation() const { return std::max(0.0, low_max - up_min); }
-};
 
 // The variables of a problem with their values and bounds.
 class SmoState {
@@ -38,9 +32,7 @@ class SmoState {
   void find_windows(const std::vector<index_t>& variables, const std::vector<double>& gradient) {
     windows_[0] = windows_[1] = Window{};
     for (const index_t i : variables) {
-      Window& window = windows_[group(i)];
-      if (may_grow(i)) window.up_min = std::min(window.up_min, gradient[at(i)]);
-      if (may_shrink(i)) window.low_max = std::max(window.low_max, gradient[at(i)]);
+      windows_[group(i)].see(gradient[at(i)], may_grow(i), may_shrink(i));
     }
   }
   Window& window(int g) { return windows_[g]; }

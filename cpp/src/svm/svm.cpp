@@ -11,6 +11,7 @@
 #include "kernels/stored_rows.hpp"
 #include "svm/optimal_intercept.hpp"
 #include "svm/rounded_kernel.hpp"
+#include "svm/window.hpp"
 
 namespace fastpu {
 
@@ -262,6 +263,19 @@ SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual) {
     if (is_inside) result.lowest_inside = std::min(result.lowest_inside, result.decision[at(i)]);
   }
   return result;
+}
+
+double c_svm_violation(const SvmProblem& problem, const double* alpha, const double* decision) {
+  detail::Window window;
+  for (index_t i = 0; i < problem.n; ++i) {
+    const bool is_positive = problem.labels[i] > 0;
+    const bool is_below_cost = alpha[i] < problem.costs[i];
+    const bool is_above_zero = alpha[i] > 0;
+    // The variable of the dual is y alpha, and its gradient f - y but for the intercept.
+    window.see(decision[i] - problem.labels[i], is_positive ? is_below_cost : is_above_zero,
+               is_positive ? is_above_zero : is_below_cost);
+  }
+  return window.violation();
 }
 
 template <class T>

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.data._matrix import CsrMatrix, Matrix
 from fastpu.data._training_rows import TrainingRows
-from fastpu.kernels._kernels import shifted_csr
+from fastpu.kernels._shifted_rows import shifted_csr
 
 
 class PairTerm(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ def fit_bpsi(
     max_iter: int = 100,
     solver_tol: float = 1e-9,
     solver_max_iter: int | None = None,
-    solver: str = "exact",
+    solver: Literal["exact", "iadmm"] = "exact",
     sample_weight: VectorLike | None = None,
     n_threads: int | None = None,
     callback: RoundCallback[MarginRound] | None = None,
@@ -59,10 +59,11 @@ def fit_bpsi(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Features on one scale help.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Bring the features to one
+        scale, for example by standardising them.
     y : array-like of shape (n,)
-        +1 for labelled positives and 0 for unlabelled rows. Also taken: {1, 0}, bool and {1, nan}; `fastpu.as_labels`
-        converts other codings.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     C_pos, C_unl : float
         Costs > 0 of a positive and of an unlabelled row, to be chosen on held-out rows. The paper has C_pos = C_unl
         (1 - v) / v with v from 0.01 to 0.15.
@@ -80,15 +81,17 @@ def fit_bpsi(
         descent, and sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
         direction method, with the errors of its print corrected.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows, which multiply the costs. A weight has the effect of repeating the row. Rows of weight
-        0 are left out.
+        Weights >= 0, which multiply the costs. A weight counts as that many repetitions of the row. Rows of weight 0
+        are left out.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: MarginRound) -> bool`` is called after each of f_0, f_1 and so on. If it returns True, the fit
-        ends; values of `C` that have not been fitted yet are then left out.
+        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1, .... If it
+        returns True, the fit ends. Values of `C` that have not been fitted by then are left out.
     progress : bool, default False
-        Show a progress bar that counts f_0, f_1, ... (with tqdm if it is installed).
+        Whether to show a progress bar that counts the classifiers f_0, f_1, .... The bar is that of tqdm; without tqdm
+        a line is printed to standard error every ten seconds.
 
     Returns
     -------

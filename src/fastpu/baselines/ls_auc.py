@@ -16,7 +16,7 @@ from fastpu.baselines.rank_machine import RankMachine
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_random_state
 from fastpu.common._sharing import marked
-from fastpu.common._types import LabelsLike, MatrixLike, RandomState, VectorLike
+from fastpu.common._types import LabelsLike, MatrixLike, RandomState, Scenario, VectorLike
 from fastpu.model._prior import prior_among_unlabeled, take_prior_in
 from fastpu.model._profile import keeps_profile
 
@@ -78,11 +78,12 @@ def fit_ls_auc(
         The largest number of steps of the conjugate gradients.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 is left out.
-    random_state : int or Generator, optional
-        The seed of the drawn centres.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the centres. An int gives the same result in every call. A generator is drawn from,
+        and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The largest number of threads, by default the number of CPUs that this process may use. Only basis functions and
-        scores are computed by several threads.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. Only basis functions and
+        scores are computed by several threads. With another BLAS the last digits of the model may differ.
 
     Returns
     -------
@@ -213,11 +214,12 @@ def fit_samult(
         The largest number of steps of the conjugate gradients.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 is left out.
-    random_state : int or Generator, optional
-        The seed of the drawn centres.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the centres. An int gives the same result in every call. A generator is drawn from,
+        and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The largest number of threads, by default the number of CPUs that this process may use. Only basis functions and
-        scores are computed by several threads.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. Only basis functions and
+        scores are computed by several threads. With another BLAS the last digits of the model may differ.
 
     Returns
     -------
@@ -291,7 +293,7 @@ def fit_pnu_auc(
     y: LabelsLike,
     *,
     prior: float,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     eta: float = 0.0,
     lam: Ridges = 1e-3,
     model: ModelName = "linear",
@@ -333,8 +335,9 @@ def fit_pnu_auc(
     prior : float
         P(Y = 1), in (0, 1). By default it is the share of positives among the unlabelled rows. See `scenario`.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of. "case_control": labelled and unlabelled rows were drawn apart, and `prior` is that
-        of the unlabelled rows. "single_set": all rows were drawn together, and `prior` is that of all rows.
+        Which rows `prior` is the share of positives of. "case_control": of the unlabelled rows, which are a sample of
+        the population. "single_set": of all n rows, because they are one sample and some of its positives were
+        labelled. That share is converted to (prior n - n_pos) / n_unl, the share among the unlabelled rows.
     eta : float, default 0
         In [-1, 1]. 0 is `fit_ls_auc`. Choose it on held-out rows.
     lam : float, or a sequence of them, default 1e-3
@@ -355,11 +358,12 @@ def fit_pnu_auc(
         The largest number of steps of the conjugate gradients.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 is left out.
-    random_state : int or Generator, optional
-        The seed of the drawn centres.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the centres. An int gives the same result in every call. A generator is drawn from,
+        and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The largest number of threads, by default the number of CPUs that this process may use. Only basis functions and
-        scores are computed by several threads.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. Only basis functions and
+        scores are computed by several threads. With another BLAS the last digits of the model may differ.
 
     Returns
     -------

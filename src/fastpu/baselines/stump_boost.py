@@ -75,16 +75,18 @@ def fit_rankboost_auc(
         The fit ends when no stump has Delta > rho + stop_tol.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 does not count.
-    random_state : int or Generator, optional
-        The seed of the folds. Nothing else is random.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the folds. Nothing else is random. An int gives the same result in every call. A
+        generator is drawn from, and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The largest number of threads. By default it is the number of CPUs that this process may use. The model does not
-        depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: BoostRound) -> bool | None`` is called after every round of the fit to all rows. True ends the
-        fit.
+        ``callback(info: BoostRound) -> bool | None``, called after every round of the fit to all rows. If it returns
+        True, the fit ends, and the model has the rounds so far.
     progress : bool, default False
-        Whether to show a progress bar, by tqdm if it is installed.
+        Whether to show a progress bar that counts rounds. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------
@@ -208,16 +210,18 @@ def fit_pnu_adaboost(
         The fit ends when no stump has an edge above stop_tol.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 does not count.
-    random_state : int or Generator, optional
-        The seed of the folds. Nothing else is random.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the folds. Nothing else is random. An int gives the same result in every call. A
+        generator is drawn from, and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The largest number of threads. By default it is the number of CPUs that this process may use. The model does not
-        depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: BoostRound) -> bool | None`` is called after every round of the fit to all rows. True ends the
-        fit.
+        ``callback(info: BoostRound) -> bool | None``, called after every round of the fit to all rows. If it returns
+        True, the fit ends, and the model has the rounds so far.
     progress : bool, default False
-        Whether to show a progress bar, by tqdm if it is installed.
+        Whether to show a progress bar that counts rounds. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------
@@ -262,6 +266,7 @@ def fit_pnu_adaboost(
         own_params=("gamma",),
         loss="ada",
         gamma=gamma,
+        unread_at={0.0: -1, 1.0: 1},
         n_rounds=n_rounds,
         stop_tol=stop_tol,
         early_stopping_rounds=early_stopping_rounds,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import is_sequence
 from fastpu.common._sharing import marked
-from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
+from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.model._profile import keeps_profile
 from fastpu.svm._fit_points import fit_points
 from fastpu.svm._svm_methods import CSvm, NuSvm, OneClassSvm
@@ -29,8 +29,8 @@ def fit_svm(
     *,
     C: float | Sequence[float] | NDArray[Any] = 1.0,
     sample_cost: VectorLike | None = None,
-    kernel: str | Callable[..., object] = "rbf",
-    gamma: float | str | Sequence[float | str] | NDArray[Any] = "scale",
+    kernel: KernelLike = "rbf",
+    gamma: GammaLike | Sequence[GammaLike] | NDArray[Any] = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     cache_mb: float = 200,
@@ -56,9 +56,9 @@ def fit_svm(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
-        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
-        between every two rows, of shape (n, n), dense.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Kernel values are of the type
+        of `X`, and float64 for "poly". With ``kernel="precomputed"`` it is the symmetric dense matrix of shape (n, n)
+        that holds the kernel value of every two rows.
     y : array-like of shape (n,)
         +1 for positive and -1 for negative rows. Unlabelled rows (0) are refused.
     C : float or sequence of floats, default 1.0
@@ -68,34 +68,44 @@ def fit_svm(
         meets `tol`.
     sample_cost : array-like of shape (n,), optional
         Costs >= 0 of the rows, which multiply `C`. Rows of cost 0 are left out.
-    kernel : str or callable, default "rbf"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
-        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
-        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
-        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
-        the dual problem is not convex: the fit then ends at one of several stationary points.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "rbf"
+        The kernel K(x, z) of two rows:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is not positive definite, so the problem is not convex, and the fit
+          ends at one of several stationary points.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows, dense or CSR as `X` is, and returns their kernel values as a
+          matrix of shape (len(A), len(B)). It must be symmetric, which is tested on a sample of rows before the fit. It
+          runs on the calling thread.
     gamma : float, "scale" or "auto", or a sequence of these, default "scale"
-        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
-        of `X` (rows of cost 0 left out, the others counted by `sample_weight`). "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, in which a row
+        counts by its weight and rows of cost 0 are left out. "auto" is 1 / d.
     degree : int, default 3
-        Degree of the kernel "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        Constant of the kernels "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB. It changes the time, not the model. The linear kernel needs none.
+        The most memory for kernel rows, in MiB, > 0. It changes the time, not the model. The linear kernel needs none.
     tol : float, default 1e-3
-        The fit ends when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+        The largest violation of an optimality (KKT) condition, > 0, with which the fit ends. It is that of LIBSVM.
     max_iter : int, optional
-        Most updates of a pair of dual variables; by default 10^7, or 100 n if that is more.
+        The most steps of the solver, >= 1. A step changes a pair of dual variables. By default 10^7, or 100 n if that
+        is more.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows. A weight has the effect of repeating the row. Rows of weight 0 are left out.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 are left out.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: SvmRound) -> bool`` is called after every working set of rows. If it returns True, the fit
-        ends.
+        ``callback(info: SvmRound) -> bool | None``, called after every working set of rows. If it returns True, the fit
+        ends with the solution so far.
     progress : bool, default False
-        Show a progress bar that counts working sets (with tqdm if it is installed).
+        Whether to show a progress bar that counts working sets of rows. The bar is that of tqdm; without tqdm a line is
+        printed to standard error every ten seconds.
 
     Returns
     -------
@@ -181,8 +191,8 @@ def fit_nu_svm(
     y: LabelsLike,
     *,
     nu: float | Sequence[float] | NDArray[Any] = 0.5,
-    kernel: str | Callable[..., object] = "rbf",
-    gamma: float | str | Sequence[float | str] | NDArray[Any] = "scale",
+    kernel: KernelLike = "rbf",
+    gamma: GammaLike | Sequence[GammaLike] | NDArray[Any] = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     cache_mb: float = 200,
@@ -205,9 +215,9 @@ def fit_nu_svm(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
-        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
-        between every two rows, of shape (n, n), dense.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Kernel values are of the type
+        of `X`, and float64 for "poly". With ``kernel="precomputed"`` it is the symmetric dense matrix of shape (n, n)
+        that holds the kernel value of every two rows.
     y : array-like of shape (n,)
         +1 for positive and -1 for negative rows. Unlabelled rows (0) are refused.
     nu : float or sequence of floats, default 0.5
@@ -215,34 +225,44 @@ def fit_nu_svm(
         are support vectors. It must be at most 2 min(W+, W-) / W, with the weights W+ and W- of the two classes, so
         that the default is refused where fewer than a quarter of the rows are of one class. Sequences of `nu` and
         `gamma`, of one length, fit a model for each entry and give a list of them.
-    kernel : str or callable, default "rbf"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
-        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
-        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
-        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
-        the dual problem is not convex: the fit then ends at one of several stationary points.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "rbf"
+        The kernel K(x, z) of two rows:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is not positive definite, so the problem is not convex, and the fit
+          ends at one of several stationary points.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows, dense or CSR as `X` is, and returns their kernel values as a
+          matrix of shape (len(A), len(B)). It must be symmetric, which is tested on a sample of rows before the fit. It
+          runs on the calling thread.
     gamma : float, "scale" or "auto", or a sequence of these, default "scale"
-        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
-        of `X` (counted by `sample_weight`). "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, in which a row
+        counts by its weight. "auto" is 1 / d.
     degree : int, default 3
-        Degree of the kernel "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        Constant of the kernels "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB. It changes the time, not the model. The linear kernel needs none.
+        The most memory for kernel rows, in MiB, > 0. It changes the time, not the model. The linear kernel needs none.
     tol : float, default 1e-3
-        The fit ends when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+        The largest violation of an optimality (KKT) condition, > 0, with which the fit ends. It is that of LIBSVM.
     max_iter : int, optional
-        Most updates of a pair of dual variables; by default 10^7, or 100 n if that is more.
+        The most steps of the solver, >= 1. A step changes a pair of dual variables. By default 10^7, or 100 n if that
+        is more.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows. A weight has the effect of repeating the row. Rows of weight 0 are left out.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 are left out.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: SvmRound) -> bool`` is called after every working set of rows. If it returns True, the fit
-        ends.
+        ``callback(info: SvmRound) -> bool | None``, called after every working set of rows. If it returns True, the fit
+        ends with the solution so far.
     progress : bool, default False
-        Show a progress bar that counts working sets (with tqdm if it is installed).
+        Whether to show a progress bar that counts working sets of rows. The bar is that of tqdm; without tqdm a line is
+        printed to standard error every ten seconds.
 
     Returns
     -------
@@ -310,8 +330,8 @@ def fit_one_class_svm(
     X: MatrixLike,
     *,
     nu: float | Sequence[float] | NDArray[Any] = 0.1,
-    kernel: str | Callable[..., object] = "rbf",
-    gamma: float | str | Sequence[float | str] | NDArray[Any] = "scale",
+    kernel: KernelLike = "rbf",
+    gamma: GammaLike | Sequence[GammaLike] | NDArray[Any] = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     cache_mb: float = 200,
@@ -333,40 +353,50 @@ def fit_one_class_svm(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features of the class, for example the labelled positives. float32 and float64 in C order, and CSR, are
-        used without a copy. Kernel values have the type of `X`, but float64 for "poly". With ``kernel="precomputed"``:
-        the symmetric matrix of kernel values between every two rows, of shape (n, n), dense.
+        Rows of the class, for example the labelled positives. float32 and float64, in C order or CSR, are used without
+        a copy. Kernel values are of the type of `X`, and float64 for "poly". With ``kernel="precomputed"`` it is the
+        symmetric dense matrix of shape (n, n) that holds the kernel value of every two rows.
     nu : float or sequence of floats, default 0.1
         In (0, 1]: at most this share of the rows lies outside, and at least this share are support vectors. Sequences
         of `nu` and `gamma`, of one length, fit a model for each entry and give a list of them.
-    kernel : str or callable, default "rbf"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
-        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
-        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
-        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
-        the dual problem is not convex: the fit then ends at one of several stationary points.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "rbf"
+        The kernel K(x, z) of two rows:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is not positive definite, so the problem is not convex, and the fit
+          ends at one of several stationary points.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows, dense or CSR as `X` is, and returns their kernel values as a
+          matrix of shape (len(A), len(B)). It must be symmetric, which is tested on a sample of rows before the fit. It
+          runs on the calling thread.
     gamma : float, "scale" or "auto", or a sequence of these, default "scale"
-        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
-        of `X` (counted by `sample_weight`). "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, in which a row
+        counts by its weight. "auto" is 1 / d.
     degree : int, default 3
-        Degree of the kernel "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        Constant of the kernels "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB. It changes the time, not the model. The linear kernel needs none.
+        The most memory for kernel rows, in MiB, > 0. It changes the time, not the model. The linear kernel needs none.
     tol : float, default 1e-3
-        The fit ends when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+        The largest violation of an optimality (KKT) condition, > 0, with which the fit ends. It is that of LIBSVM.
     max_iter : int, optional
-        Most updates of a pair of dual variables; by default 10^7, or 100 n if that is more.
+        The most steps of the solver, >= 1. A step changes a pair of dual variables. By default 10^7, or 100 n if that
+        is more.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows. A weight has the effect of repeating the row. Rows of weight 0 are left out.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 are left out.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: SvmRound) -> bool`` is called after every working set of rows. If it returns True, the fit
-        ends.
+        ``callback(info: SvmRound) -> bool | None``, called after every working set of rows. If it returns True, the fit
+        ends with the solution so far.
     progress : bool, default False
-        Show a progress bar that counts working sets (with tqdm if it is installed).
+        Whether to show a progress bar that counts working sets of rows. The bar is that of tqdm; without tqdm a line is
+        printed to standard error every ten seconds.
 
     Returns
     -------

@@ -94,14 +94,16 @@ def fit_pnu_auc_boost(
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`. A row of weight 2 counts as two equal rows.
     groups : Dask array, Dask series, or list of futures or of lazy objects, optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row, in the partitions
-        of `X`. As in `fastpu.fit_pnu_auc_boost` without folds, groups are checked and change nothing.
+        A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
+        of one customer. As in `fastpu.fit_pnu_auc_boost` without folds, groups are checked, and change nothing.
     n_threads : int, optional
         The largest number of threads of each worker. By default it is the number that Dask gave the worker.
     callback : callable, optional
-        ``callback(info: BoostRound) -> bool | None`` is called on the driver after every round. True ends the fit.
+        ``callback(info: BoostRound) -> bool | None``, called on the driver after every round. If it returns True, the
+        fit ends, and the model has the rounds so far.
     progress : bool, default False
-        Whether to show a progress bar, by tqdm if it is installed.
+        Whether to show a progress bar that counts rounds. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------

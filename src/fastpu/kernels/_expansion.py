@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.common._types import KernelFunction
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_matrix, is_rising
-from fastpu.kernels._kernels import Kernel, kernel_values, score_rows, value_dtype
+from fastpu.kernels._kernel import Kernel, value_dtype
+from fastpu.kernels._kernel_values import kernel_values
+from fastpu.model._block_scores import score_rows
 from fastpu.model._model import Model
 
 _VECTOR_KERNELS = ("poly", "rbf", "sigmoid", "callable")  # kernels that need the support vectors for scores
@@ -27,7 +30,7 @@ class KernelModel(Model, is_base=True):
     gamma: float | None
     degree: int
     coef0: float
-    function: Callable[..., Any] | None = None
+    function: KernelFunction | None = None
 
     @property
     def _kernel(self) -> Kernel:

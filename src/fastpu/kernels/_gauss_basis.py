@@ -12,7 +12,9 @@ from scipy.spatial.distance import cdist
 from fastpu.common._params import check_float
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
-from fastpu.kernels._kernels import Kernel, kernel_values, shifted_csr
+from fastpu.kernels._kernel import Kernel
+from fastpu.kernels._kernel_values import kernel_values
+from fastpu.kernels._shifted_rows import shifted_csr
 
 _ROWS_FOR_WIDTH = 1000  # rows whose distances to the centres give the default bandwidth, their median
 _ROUNDING = 1e-12  # a squared distance |x|^2 + |z|^2 - 2x'z below this share of |x|^2 + |z|^2 may be 0

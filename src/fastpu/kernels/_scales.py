@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from fastpu.common._text import where_column
 from fastpu.common._warn import warn
 from fastpu.data._matrix import Matrix
-from fastpu.data._validate import check_matrix
-from fastpu.data.binned_features import require_rows
 from fastpu.exceptions import ScaleWarning
-from fastpu.kernels._kernels import Kernel, check_symmetric
+from fastpu.kernels._kernel import Kernel
 
 _APART = 100.0  # ratio of the spreads of two columns from which on they are on different scales
 _SHARE = 0.1  # share of the columns that must vary so little: a few at the border of images do no harm
@@ -25,20 +23,6 @@ _ENTRIES = 1 << 15  # so many entries are examined, in evenly spaced rows
 _LEAST_ROWS = 16
 _RARE = 0.01  # share of the rows that must differ from the median for a column to be judged
 _NAMED = 2  # columns of the smallest and of the largest spread that the message names
-
-
-def check_training_rows(X: object, kernel: Kernel, function: str, *, solves: bool = True) -> Matrix:
-    """Check the training rows of a public function for the kernel, and their scales if it `solves` for a machine."""
-    require_rows(X, function)
-    matrix = check_matrix(X, sparse=kernel.name != "precomputed")
-    if kernel.name == "precomputed":
-        if matrix.n_rows != matrix.n_features:
-            raise ValueError(
-                f"X must be square for kernel='precomputed', K of every two training rows, "
-                f"got shape {(matrix.n_rows, matrix.n_features)}"
-            )
-        check_symmetric(matrix.table())
-    return warn_of_scales(matrix, kernel) if solves else matrix
 
 
 def warn_of_scales(matrix: Matrix, kernel: Kernel | None = None) -> Matrix:

@@ -74,7 +74,7 @@ class KNNGraph:
         """Number of neighbours of each row."""
         return int(self.indices.shape[1])
 
-    def edges(self, mode: Mode = "mutual", *, n_threads: int | None = None) -> Any:
+    def edges(self, mode: Mode = "mutual", *, n_threads: int | None = None) -> sp.csr_array:
         """Return the squared lengths of the edges as a symmetric CSR array, kept for the next call.
 
         Parameters
@@ -128,8 +128,8 @@ class KNNGraph:
         return sp.csr_array((lengths, kept.indices, kept.indptr), shape=(n, n))
 
     def similarity(
-        self, sigma: float | str = "median", mode: Mode = "mutual", *, n_threads: int | None = None
-    ) -> tuple[Any, Any]:
+        self, sigma: float | Literal["median"] = "median", mode: Mode = "mutual", *, n_threads: int | None = None
+    ) -> tuple[sp.csr_array, sp.csr_array]:
         """Return W and R of `knn_similarity`, in O(n K) without another search.
 
         Parameters
@@ -210,7 +210,8 @@ def knn_graph(X: MatrixLike, *, n_neighbors: int = 5, n_threads: int | None = No
     n_neighbors : int, default 5
         K, >= 0. With K >= n every row has the n - 1 others.
     n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. Does not influence the result.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same,
+        bit by bit, for any number.
 
     Returns
     -------
@@ -278,10 +279,10 @@ def knn_similarity(
     X: MatrixLike,
     *,
     n_neighbors: int = 5,
-    sigma: float | str = "median",
+    sigma: float | Literal["median"] = "median",
     mode: Mode = "mutual",
     n_threads: int | None = None,
-) -> tuple[Any, Any]:
+) -> tuple[sp.csr_array, sp.csr_array]:
     """Return the similarity matrix W of nearest neighbours and the matrix R of its quadratic form.
 
     ::
@@ -305,7 +306,8 @@ def knn_similarity(
     mode : {"mutual", "union"}, default "mutual"
         "mutual" joins two rows if each is a neighbour of the other, "union" if at least one is.
     n_threads : int, optional
-        The most threads to use; by default the CPUs that this process may use. Does not influence the result.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same,
+        bit by bit, for any number.
 
     Returns
     -------

@@ -15,7 +15,7 @@ from fastpu.common._types import MatrixLike
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import stacked
 from fastpu.data._validate import is_rising
-from fastpu.kernels._kernels import linear_coef
+from fastpu.kernels._shifted_rows import linear_coef
 from fastpu.model._scoring import refuse_nan_scores
 from fastpu.svm.kernel_machine import KernelMachine
 

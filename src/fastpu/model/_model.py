@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from fastpu.common._params import check_choice
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike, MatrixLike, VectorLike
+from fastpu.common._types import LabelsLike, MatrixLike, Scenario, VectorLike
 from fastpu.common._warn import warn
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._tables import is_lazy
@@ -109,7 +109,7 @@ class Model(ScoringModel, is_base=True):
             than new rows. By default the unlabelled training rows with their out-of-bag scores, which forests, bags of
             boosted trees and bagging SVMs have. For a Dask collection the scores are computed at once, on its workers.
         n_threads : int, optional
-            Most threads to use. By default the CPUs that this process may use.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
         Returns
         -------
@@ -148,8 +148,8 @@ class Model(ScoringModel, is_base=True):
         prior: float | PriorEstimate,
         y: LabelsLike,
         X: MatrixLike | None = None,
-        scenario: str = "case_control",
-        method: str = "beta",
+        scenario: Scenario = "case_control",
+        method: Literal["beta", "sigmoid", "isotonic"] = "beta",
         sample_weight: VectorLike | None = None,
         n_threads: int | None = None,
     ) -> Self:
@@ -198,7 +198,7 @@ class Model(ScoringModel, is_base=True):
             Weights >= 0. A weight counts as that many repetitions of the row. The number of labelled rows, which "beta"
             depends on, is (sum of weights)^2 / (sum of squared weights).
         n_threads : int, optional
-            Most threads to use. By default the CPUs that this process may use.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
         Returns
         -------
@@ -284,7 +284,7 @@ class Model(ScoringModel, is_base=True):
         X : array-like, sparse matrix or DataFrame of shape (n, n_features)
             Rows, as `decision_function` takes them.
         n_threads : int, optional
-            Most threads to use. By default the CPUs that this process may use.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
         Returns
         -------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.common._progress import Report, on_round
 from fastpu.data._matrix import Matrix
-from fastpu.kernels._kernels import for_core
+from fastpu.kernels._function_kernel import for_core
 from fastpu.path._options import PathOptions
 from fastpu.path._points import PathRound
 

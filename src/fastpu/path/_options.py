@@ -11,7 +11,7 @@ from fastpu import _core
 from fastpu.common._params import MANY
 from fastpu.common._types import VectorLike
 from fastpu.data._validate import check_vector
-from fastpu.kernels._kernels import Kernel
+from fastpu.kernels._kernel import Kernel
 
 _LEAST_COST, _MOST_COST = 1e-100, 1e100  # lam is as large as costs are, and its square must not overflow or vanish
 

@@ -21,7 +21,8 @@ from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_vector, is_rising
 from fastpu.kernels._expansion import KernelModel
-from fastpu.kernels._kernels import centred, kernel_values, linear_coef
+from fastpu.kernels._kernel_values import kernel_values
+from fastpu.kernels._shifted_rows import centred, linear_coef
 from fastpu.model._profile import keep_profile_of
 from fastpu.model._scoring import refuse_nan_scores
 from fastpu.svm.kernel_machine import KernelMachine

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._functions import check_function
 from fastpu.common._params import check_choice, check_float, check_int, check_random_state
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._folds import Fold, stratified_folds
@@ -21,6 +22,9 @@ from fastpu.path._follow import follow_path, path_fields
 from fastpu.path._options import PathOptions
 from fastpu.path._points import PathPoints
 from fastpu.svm._svm_options import check_cache
+
+#: A criterion for the best machine of a path: one of the names, or a function of true and predicted labels.
+PathScoring: TypeAlias = Literal["puf", "err_star", "f1", "error", "end"] | Callable[[Any, Any], float]
 
 _USUAL_CACHE = 200.0  # MiB: of models that were saved without their cache_mb
 _SCORINGS = ("puf", "err_star", "f1", "error", "end")
@@ -113,8 +117,11 @@ def curve_on_path(
     n_threads: object = None,
 ) -> Curve | None:
     """Check the arguments of `SVMPath.select`; return the criterion along the whole path, or None for "end"."""
-    function = scoring if callable(scoring) else None
     other = " or a function of the labels and the predictions"
+    function = None
+    if callable(scoring):
+        expected = f"one of {', '.join(map(repr, _SCORINGS))}{other}"
+        function = check_function("scoring", scoring, expected, arguments=("labels", "predictions"))
     name = "callable" if function is not None else check_choice("scoring", scoring, _SCORINGS, other)
     if (prior is None) == (name == "err_star"):
         wanted = "must be given" if prior is None else "must not be given"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike, MatrixLike, RandomState
+from fastpu.common._types import LabelsLike, MatrixLike, RandomState, Scenario
 from fastpu.model._prior import PriorEstimate
 from fastpu.path._points import PathPoints
-from fastpu.path._selection import best_machine, curve_on_path
+from fastpu.path._selection import PathScoring, best_machine, curve_on_path
 from fastpu.svm.kernel_machine import KernelMachine
 
 
@@ -93,12 +92,12 @@ class SVMPath(PathPoints):
 
     def select(
         self,
-        scoring: str | Callable[..., float] = "puf",
+        scoring: PathScoring = "puf",
         X: MatrixLike | None = None,
         y: LabelsLike | None = None,
         *,
         prior: float | PriorEstimate | None = None,
-        scenario: str = "case_control",
+        scenario: Scenario = "case_control",
         n_folds: int | None = None,
         random_state: RandomState = None,
         n_threads: int | None = None,

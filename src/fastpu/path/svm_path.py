@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +14,13 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
 from fastpu.common._progress import Report, make_report
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
+from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.data._matrix import Matrix
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels
-from fastpu.kernels._kernels import check_kernel, resolve_gamma
-from fastpu.kernels._scales import check_training_rows
+from fastpu.kernels._check_rows import check_training_rows
+from fastpu.kernels._kernel import check_kernel, resolve_gamma
 from fastpu.path._follow import follow_path, path_fields
 from fastpu.path._options import PathOptions, check_costs
 from fastpu.path._path_warnings import warn_of_path
@@ -36,8 +36,8 @@ def fit_svm_path(
     y: LabelsLike,
     *,
     sample_cost: VectorLike | None = None,
-    kernel: str | Callable[..., Any] = "rbf",
-    gamma: float | str = "scale",
+    kernel: KernelLike = "rbf",
+    gamma: GammaLike = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     lam_min: float = 0.0,
@@ -68,17 +68,25 @@ def fit_svm_path(
     sample_cost : array-like of shape (n,), optional
         The costs c, by default 1. Each is 0, inf (allowed in one of the classes) or in [1e-100, 1e100]. Rows of cost 0
         are left out.
-    kernel : str or callable, default "rbf"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z +
-        coef0). "precomputed" means that `X` is the matrix of K. A function k(A, B) must return the kernel between the
-        rows of two matrices, with shape (len(A), len(B)). The kernel must be positive semidefinite; "sigmoid" and some
-        functions are not. Where the path meets a direction of negative curvature it ends with status "indefinite".
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "rbf"
+        The kernel K(x, z) of two rows, which must be positive semidefinite:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is positive semidefinite for some data only. Where the path meets a
+          direction of negative curvature, it ends with the status "indefinite".
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows and returns their kernel values as a matrix of shape (len(A),
+          len(B)).
     gamma : float, "scale" or "auto", default "scale"
-        "scale" is 1 / (d var(X)), with the variance of all entries of `X` (rows of cost 0 left out); "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, rows of cost 0 left
+        out. "auto" is 1 / d.
     degree : int, default 3
-        The degree of "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        The constant in "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     lam_min : float, default 0.0
         The path stops at this lam, or at its last breakpoint if that is larger: below the last breakpoint f does not
         change any more, and is known for every lam. With 0 the path goes on to its last breakpoint, or until float64 is
@@ -87,13 +95,17 @@ def fit_svm_path(
         The path ends at the breakpoint where it has had so many events: rows that arrive at the margin or leave it
         (`SVMPath.events`). The default is 50 n + 1000, some ten times what paths have.
     cache_mb : float, default 200
-        The most memory for kernel rows, in MiB. If it holds fewer than n^2 values of 8 bytes, rows are computed again.
+        The most memory for kernel rows, in MiB, > 0. It changes the time, not the path: if it holds fewer than n^2
+        values of 8 bytes, rows are computed again.
     n_threads : int, optional
-        The most threads to use; by default the CPUs that this process may use. The path is bitwise the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The path is the same, bit
+        by bit, for any number.
     callback : callable, optional
-        ``callback(info: PathRound) -> bool``, called at every breakpoint. True ends the path.
+        ``callback(info: PathRound) -> bool | None``, called at every breakpoint. If it returns True, the path ends
+        there.
     progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts breakpoints.
+        Whether to show a progress bar that counts breakpoints. The bar is that of tqdm; without tqdm a line is printed
+        to standard error every ten seconds.
 
     Returns
     -------
@@ -172,8 +184,8 @@ def fit_pu_svm_path(
     *,
     C_pos: float = math.inf,
     C_unl: float = 1.0,
-    kernel: str | Callable[..., Any] = "linear",
-    gamma: float | str = "scale",
+    kernel: KernelLike = "linear",
+    gamma: GammaLike = "scale",
     degree: int = 3,
     coef0: float = 0.0,
     lam_min: float = 0.0,
@@ -204,22 +216,31 @@ def fit_pu_svm_path(
         The rows, converted to float64 once if they have another dtype. With ``kernel="precomputed"`` this is the
         symmetric matrix of K between all rows, dense.
     y : array-like of shape (n,)
-        +1 for labelled positives, 0 for unlabelled rows; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     C_pos : float, default inf
         The cost of a labelled positive, > 0.
     C_unl : float, default 1.0
         The cost of an unlabelled row, > 0 and finite. Unlabelled rows count as negative.
-    kernel : str or callable, default "linear"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z +
-        coef0). "precomputed" means that `X` is the matrix of K. A function k(A, B) must return the kernel between the
-        rows of two matrices, with shape (len(A), len(B)). The kernel must be positive semidefinite; "sigmoid" and some
-        functions are not. Where the path meets a direction of negative curvature it ends with status "indefinite".
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "linear"
+        The kernel K(x, z) of two rows, which must be positive semidefinite:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is positive semidefinite for some data only. Where the path meets a
+          direction of negative curvature, it ends with the status "indefinite".
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows and returns their kernel values as a matrix of shape (len(A),
+          len(B)).
     gamma : float, "scale" or "auto", default "scale"
-        "scale" is 1 / (d var(X)), with the variance of all entries of `X` (rows of cost 0 left out); "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, rows of cost 0 left
+        out. "auto" is 1 / d.
     degree : int, default 3
-        The degree of "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        The constant in "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     lam_min : float, default 0.0
         The path stops at this lam, or at its last breakpoint if that is larger: below the last breakpoint f does not
         change any more, and is known for every lam. With 0 the path goes on to its last breakpoint, or until float64 is
@@ -228,13 +249,17 @@ def fit_pu_svm_path(
         The path ends at the breakpoint where it has had so many events: rows that arrive at the margin or leave it
         (`SVMPath.events`). The default is 50 n + 1000, some ten times what paths have.
     cache_mb : float, default 200
-        The most memory for kernel rows, in MiB. If it holds fewer than n^2 values of 8 bytes, rows are computed again.
+        The most memory for kernel rows, in MiB, > 0. It changes the time, not the path: if it holds fewer than n^2
+        values of 8 bytes, rows are computed again.
     n_threads : int, optional
-        The most threads to use; by default the CPUs that this process may use. The path is bitwise the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The path is the same, bit
+        by bit, for any number.
     callback : callable, optional
-        ``callback(info: PathRound) -> bool``, called at every breakpoint. True ends the path.
+        ``callback(info: PathRound) -> bool | None``, called at every breakpoint. If it returns True, the path ends
+        there.
     progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts breakpoints.
+        Whether to show a progress bar that counts breakpoints. The bar is that of tqdm; without tqdm a line is printed
+        to standard error every ten seconds.
 
     Returns
     -------

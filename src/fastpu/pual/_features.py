@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 from fastpu import _core
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.data._matrix import CsrMatrix, DenseMatrix
-from fastpu.kernels._kernels import shifted_csr
+from fastpu.kernels._shifted_rows import shifted_csr
 from fastpu.pual._kernel_columns import expansion_rows, kernel_columns, kernel_diagonal
 from fastpu.pual._options import BlsSvmOptions
 from fastpu.pual._ordered_factor import ordered_factor

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.kernels._kernels import kernel_values
+from fastpu.kernels._kernel_values import kernel_values
 from fastpu.pual._pual_rows import PualRows
 
 _DIAGONAL_ROWS = 64  # rows that are compared at once to find the diagonal of a kernel matrix

@@ -9,7 +9,7 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_int
-from fastpu.kernels._kernels import Kernel
+from fastpu.kernels._kernel import Kernel
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from fastpu.common._types import LabelsLike, MatrixLike, VectorLike
 from fastpu.data._matrix import Matrix
 from fastpu.data._training_rows import TrainingRows, open_training_rows
-from fastpu.kernels._kernels import Kernel, resolve_gamma
-from fastpu.kernels._scales import check_training_rows
+from fastpu.kernels._check_rows import check_training_rows
+from fastpu.kernels._kernel import Kernel, resolve_gamma
 from fastpu.pual._options import BlsSvmOptions
 from fastpu.pual._parameter_points import check_parameter
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fastpu import _core
@@ -14,7 +15,7 @@ from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import Matrix
 from fastpu.kernels._expansion import kernel_sums, linear_scores
 from fastpu.kernels._gauss_basis import gauss_kernel, is_bandwidth
-from fastpu.kernels._kernels import score_rows
+from fastpu.model._block_scores import score_rows
 from fastpu.model._model import Model
 
 
@@ -109,7 +110,7 @@ class RiskMachine(Model):
         check_kept_rows(self, "centers", (self.coef.size, self.n_features), wanted=is_gauss, otherwise=wanted)
 
     @property
-    def centers(self) -> Any:
+    def centers(self) -> NDArray[Any] | sp.csr_array | None:
         """The centres: an ndarray, a SciPy CSR array, or None for the linear basis."""
         return None if self.bandwidth is None else kept_rows(self, "centers").table()
 

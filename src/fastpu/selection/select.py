@@ -6,29 +6,43 @@ import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._frame import frame_of
 from fastpu.common._frozen import FrozenMapping
+from fastpu.common._functions import check_function
 from fastpu.common._params import check_choice, check_int, check_random_state
 from fastpu.common._sharing import bound_arguments, shared_parameters, shares_together
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, VectorLike
+from fastpu.common._types import (
+    FoldsLike,
+    GroupsLike,
+    LabelsLike,
+    MatrixLike,
+    RandomState,
+    Scenario,
+    ScoresRows,
+    VectorLike,
+)
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._table_rows import TableRows
 from fastpu.data._validate import check_labels, check_sample_weight, check_vector
 from fastpu.model._prior import PriorEstimate
-from fastpu.selection._criteria import Criterion, check_scoring, with_prior
+from fastpu.selection._criteria import Criterion, CriterionName, check_scoring, with_prior
 from fastpu.selection._grid import FitSignature, Grid, check_grid
 from fastpu.selection._search import Search
 from fastpu.selection._splits import FoldSplits, Split, check_folds, is_splitter
 from fastpu.selection._trials import TrialSetup
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 _MAY_PASS = ("not_converged", "degenerate")
 _MOST_SHOWN = 6  # tied points that a printed result names
@@ -74,7 +88,7 @@ class Selection:
             f"{self.table['score'].size} points tried{self._ties_text()})"
         )
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """Return `table` as a pandas frame, with a row for each point that was tried.
 
         Raises
@@ -100,22 +114,22 @@ class Selection:
 
 
 def select(
-    fit: Callable[..., Any],
+    fit: Callable[..., ScoresRows | Sequence[ScoresRows]],
     X: MatrixLike,
     y: LabelsLike,
     grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
     *,
-    scoring: str | Callable[[Any, Any, Any], float] = "puf",
-    cv: Any = 4,
+    scoring: CriterionName | Callable[[Any, Any, Any], float] = "puf",
+    cv: FoldsLike = 4,
     validation: tuple[MatrixLike, LabelsLike] | None = None,
-    refine: str | None = None,
+    refine: Literal["greedy"] | None = None,
     random_state: RandomState = None,
     prior: float | PriorEstimate | None = None,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     k: float | None = None,
     sample_weight: VectorLike | None = None,
     groups: GroupsLike | None = None,
-    admit: Sequence[str] = (),
+    admit: Sequence[Literal["not_converged", "degenerate"]] = (),
     n_threads: int | None = None,
     **fit_params: Any,
 ) -> Selection:
@@ -184,8 +198,9 @@ def select(
         Weights >= 0 of the rows, for fits and scores. "lift", "average_precision", callables and validation sets are
         scored without weights.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. Folds hold out
-        whole groups, so that points are judged by rows of new groups. A `fit` that takes groups gets them too.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Folds
+        then hold out whole groups, so that points are judged by rows of new groups. A `fit` that takes groups gets them
+        too.
     admit : sequence of {"not_converged", "degenerate"}, default ()
         Flawed models that may be chosen. By default a point is inadmissible, and has the worst possible score, if any
         of its fits warns with ConvergenceWarning or DegenerateModelWarning. A point whose fit fails always is.
@@ -260,11 +275,11 @@ def select(
     >>> bool(np.mean(chosen.model.predict(X[split.test]) != truth[split.test]) < 0.25)
     True
     """
-    if not callable(fit):
-        raise TypeError(
-            f"fit must be a function such as fastpu.fit_forest, got {describe(fit)}; for a classifier take "
-            f"scikit-learn's GridSearchCV with a scorer of fastpu.estimators"
-        )
+    expected = (
+        "a function of X and y such as fastpu.fit_forest (for a classifier take scikit-learn's GridSearchCV with a "
+        "scorer of fastpu.estimators)"
+    )
+    check_function("fit", fit, expected, arguments=("X", "y"), has_keywords=True, may_be_class=True)
     arguments = FitSignature.of(fit)
     checked = check_grid(grid, arguments)
     criterion = check_scoring(scoring, prior, scenario, k)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._progress import Report
 from fastpu.kernels._expansion import linear_scores
-from fastpu.kernels._kernels import linear_coef
+from fastpu.kernels._shifted_rows import linear_coef
 from fastpu.svm._kernel_solver import KernelSolver, SolverEnd, open_solver
 from fastpu.svm._linear_solver import linear_engine, solve_linear
 from fastpu.svm.bagging_machine import BaggingSVM, BagRound

@@ -11,7 +11,7 @@ from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLi
 from fastpu.common._warn import span_of
 from fastpu.data._matrix import Matrix
 from fastpu.data._row_labels import warn_of_other_order
-from fastpu.kernels._scales import check_training_rows
+from fastpu.kernels._check_rows import check_training_rows
 from fastpu.svm._grid import FoldData, shares_work, solve_grid
 from fastpu.svm._kernel_solver import open_solver
 from fastpu.svm._linear_solver import linear_engine, solve_linear

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.common._sharing import unwrapped
 from fastpu.data._matrix import Matrix
-from fastpu.kernels._kernels import Kernel, resolve_gamma, value_dtype
-from fastpu.kernels._scales import check_training_rows
+from fastpu.kernels._check_rows import check_training_rows
+from fastpu.kernels._kernel import Kernel, resolve_gamma, value_dtype
 from fastpu.svm._kernel_solver import KernelRows, SolverEnd, SvmFit, history_of
 from fastpu.svm._svm_point import SvmPoint, defaults_of, options_of, point_of
 from fastpu.svm._svm_problem import SvmProblem
@@ -106,7 +106,7 @@ class SvmGrid:
     def __init__(self, fit: Callable[..., Any], X: object, arguments: Mapping[str, Any]) -> None:
         self._fit, self._arguments = fit, arguments
         # Of columns on different scales the last fit of the search, to all rows, warns.
-        self.matrix = check_training_rows(X, options_of(fit, arguments).kernel, unwrapped(fit).__name__, solves=False)
+        self.matrix = check_training_rows(X, options_of(fit, arguments).kernel, unwrapped(fit).__name__, warns=False)
 
     @staticmethod
     def takes(fit: Callable[..., Any], names: set[str], arguments: Mapping[str, Any]) -> bool:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.common._progress import on_round
 from fastpu.data._matrix import Matrix
-from fastpu.kernels._kernels import Kernel, for_core, linear_coef, resolve_gamma, value_dtype
+from fastpu.kernels._function_kernel import for_core
+from fastpu.kernels._kernel import Kernel, resolve_gamma, value_dtype
+from fastpu.kernels._shifted_rows import linear_coef
 from fastpu.svm._svm_options import SvmOptions
 from fastpu.svm._svm_problem import ProblemKind
 from fastpu.svm.kernel_machine import KernelMachine

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.kernels._expansion import linear_scores
-from fastpu.kernels._kernels import linear_coef
+from fastpu.kernels._shifted_rows import linear_coef
 from fastpu.svm._kernel_solver import KernelSolver, SolverEnd, SvmFit, SvmReport, history_of
 from fastpu.svm._row_costs import MOST_COST
 from fastpu.svm.svm_round import SvmRound
@@ -78,7 +78,7 @@ def _certified(training: KernelSolver, solved: SvmFit, labels: NDArray[np.int8],
         gap = float(coef @ coef - solved.alpha.sum() + (cost * np.maximum(0, 1 - labels * decision)).sum())
     if not np.isfinite(gap):
         return solved
-    violation = _violation(labels, cost, solved.alpha, decision)
+    violation = _core.c_svm_violation(labels, cost, solved.alpha, decision)
     is_worse = solved.end.status == "tol" and violation > training.options.tol
     return replace(
         solved,
@@ -92,18 +92,6 @@ def _certified(training: KernelSolver, solved: SvmFit, labels: NDArray[np.int8],
         ),
         history=solved.history | {"violation": np.append(solved.history["violation"][:-1], violation)},
     )
-
-
-def _violation(
-    labels: NDArray[np.int8],
-    cost: NDArray[np.float64],
-    alpha: NDArray[np.float64],
-    decision: NDArray[np.float64],
-) -> float:
-    gradient = decision - labels
-    may_shrink, may_grow = alpha > 0, alpha < cost
-    rising, falling = np.where(labels > 0, may_grow, may_shrink), np.where(labels > 0, may_shrink, may_grow)
-    return max(0.0, float(gradient[falling].max(initial=-np.inf) - gradient[rising].min(initial=np.inf)))
 
 
 def _run_engine(
@@ -148,7 +136,7 @@ def _run_engine(
         return None
     primal = result.objective + (losses[0] - losses[1])
     gap = max(0.0, result.gap + (losses[0] - losses[1]))
-    violation = _violation(signs, cost[rows], alpha, scores)
+    violation = _core.c_svm_violation(signs, cost[rows], alpha, scores)
     objective = result.gap - result.objective
     status = "precision" if result.status == "gap" and gap > _GAP * primal else result.status
     end = SolverEnd(status=status, n_steps=0, objective=objective, gap=gap, violation=violation)

@@ -73,6 +73,10 @@ using DualSolver = std::function<SmoResult(const SmoProblem& problem, double* so
 // Solves any of the three with the given dual solver. Throws std::invalid_argument if nu is infeasible.
 SvmResult solve_svm(const SvmProblem& problem, const DualSolver& solve_dual);
 
+// The largest violation of the optimality conditions of a C-SVM by a pair of rows, for any alpha and the scores f of
+// any model: what the solvers report of their own scores. The intercept in f does not matter.
+double c_svm_violation(const SvmProblem& problem, const double* alpha, const double* decision);
+
 // One data set, its kernel and the cache of kernel rows, which lives as long as the engine and serves all its problems.
 template <class T>
 class SvmEngine {
