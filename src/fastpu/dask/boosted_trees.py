@@ -121,7 +121,8 @@ def fit_boosted_trees(
         Weights >= 0 in the partitions of `X`. A weight counts as that many repetitions of the row.
     groups : Dask array, Dask series, or list of futures or of lazy objects, optional
         A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
-        of one customer. As in `fastpu.fit_boosted_trees` without bags and folds, groups are checked, and change nothing.
+        of one customer. Groups are checked, and change nothing, as in `fastpu.fit_boosted_trees` without bags and
+        folds.
     random_state : int >= 0, numpy.random.Generator or None, default None
         Seed or generator that draws the rows and features. An int gives the same result in every call. A generator is
         drawn from, and so advances. None takes a fresh seed.

@@ -95,7 +95,7 @@ def fit_pnu_auc_boost(
         Weights >= 0 in the partitions of `X`. A row of weight 2 counts as two equal rows.
     groups : Dask array, Dask series, or list of futures or of lazy objects, optional
         A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
-        of one customer. As in `fastpu.fit_pnu_auc_boost` without folds, groups are checked, and change nothing.
+        of one customer. Groups are checked, and change nothing, as in `fastpu.fit_pnu_auc_boost` without folds.
     n_threads : int, optional
         The largest number of threads of each worker. By default it is the number that Dask gave the worker.
     callback : callable, optional
