@@ -32,8 +32,8 @@ class ScoringModel(ModelRecord, is_base=True):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, n_features)
-            Rows. float32 and float64 arrays that are C-contiguous or CSR are used without a copy. For a Dask array or
-            frame the scores are computed when they are asked for, partition by partition. No rows give no scores.
+            Rows. float32 and float64, in C order or CSR, are used without a copy. For a Dask array or frame the scores
+            are computed when they are asked for, partition by partition. No rows give no scores.
         n_threads : int, optional
             The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
