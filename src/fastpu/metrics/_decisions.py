@@ -85,7 +85,8 @@ def err_star(
         Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
         rows (-1) are left out with ``scenario="case_control"``, and are part of the population with ``"single_set"``.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to.
     prior : float or PriorEstimate
         The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
@@ -164,7 +165,8 @@ def error_rate(
         Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
         rows (-1) are left out with ``scenario="case_control"``, and are part of the population with ``"single_set"``.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to.
     prior : float or PriorEstimate
         The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
@@ -255,7 +257,8 @@ def puf_score(
         Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
         rows (-1) are left out with ``scenario="case_control"``, and are part of the population with ``"single_set"``.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to.
     scenario : {"case_control", "single_set"}, default "case_control"
         How the rows were drawn. "case_control": the unlabelled rows are a sample of the population, drawn apart from
@@ -346,8 +349,9 @@ def call_rows(
 ) -> Called:
     """Check labels, scores and weights, and count what is above the threshold."""
     cut = check_float("threshold", threshold, allow_inf=True)
-    labels, values = read_rows(user, y, scores)
-    weights = weights_of(sample_weight, labels.size, "sample_weight")
+    read = read_rows(user, y, scores, counted=(1, 0) if scenario == "case_control" else (1, 0, -1))
+    every = weights_of(sample_weight, read.every.size, "sample_weight")
+    labels, values, weights = read.labels, read.scores, read.of_rows(every)
     shares = []
     for rows in (labels == 1, in_sample(labels, scenario)):
         largest = float(weights[rows].max())
@@ -358,8 +362,8 @@ def call_rows(
             )
         mass = scale_down(weights[rows], largest)  # scaled by the largest of all, those of a group may become 0
         shares.append(min(1.0, float(mass[values[rows] > cut].sum()) / float(mass.sum())))
-    scaled = scale_down(weights, float(weights.max()))
-    return Called(*shares, *(float(scaled[labels == label].sum()) for label in (1, 0, -1)))
+    scaled = scale_down(every, float(every.max()))
+    return Called(*shares, *(float(scaled[read.every == label].sum()) for label in (1, 0, -1)))
 
 
 def weights_of(sample_weight: VectorLike | None, n_rows: int, name: str) -> NDArray[np.float64]:

@@ -46,7 +46,8 @@ def precision_at_k(
         Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
         rows (-1) are left out.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
     k : int or float
         How many unlabelled rows are flagged. An int counts rows, from 1 to the number of unlabelled rows. A float in
@@ -73,8 +74,8 @@ def precision_at_k(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, lengths differ, a score is NaN, there is no positive or no unlabelled row,
-        or all unlabelled rows are of one group.
+        If an argument is not as described, lengths differ, there is no positive or no unlabelled row, or an interval is
+        asked for and all unlabelled rows are of one group.
         Also if `k` or `prior` is out of range, or `prior` is not possible in ``"single_set"``.
 
     Warns
@@ -146,7 +147,8 @@ def average_precision(
         Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
         rows (-1) are left out.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
     prior : float or PriorEstimate
         The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
@@ -170,8 +172,8 @@ def average_precision(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, lengths differ, a score is NaN, there is no positive or no unlabelled row,
-        or all unlabelled rows are of one group.
+        If an argument is not as described, lengths differ, there is no positive or no unlabelled row, or an interval is
+        asked for and all unlabelled rows are of one group.
         Also if `prior` is out of range, or not possible in ``"single_set"``.
 
     Warns

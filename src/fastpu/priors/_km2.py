@@ -59,7 +59,8 @@ def km2(
         least two of each. Labelled negative rows (-1) are left out.
     scores : array-like of shape (n,), optional
         In place of `X`: one score for each row, larger for rows that are more like the positive ones, by a model that
-        was not fitted to the row, such as `oob_decision_function` of a forest.
+        was not fitted to the row, such as `oob_decision_function` of a forest. Rows whose score is NaN are left out,
+        with a warning.
     max_rows : int, default 1000
         The most different rows of each kind that are used, >= 2. If there are more, that many of them are drawn.
     n_boot : int, default 0
