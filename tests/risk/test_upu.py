@@ -115,7 +115,7 @@ def separable() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
 def test_separable_rows_leave_the_logistic_risk_without_a_minimum(form):
     X, y = separable()
-    words = "lam = 0 leaves the logistic risk without a minimum on these rows"
+    words = "lam must be > 0 for these rows, got 0: the logistic risk has no minimum without a penalty"
     message = refused(ValueError, words, free, form(X), y, prior=0.4, loss="logistic")
     assert message.endswith("pass lam > 0")
     for lam in (1e-6, 1e-3, 1.0):  # with scores up to some millions, where no unlabelled row curves the risk
@@ -160,7 +160,7 @@ def test_a_column_in_which_positive_rows_alone_differ_is_not_left_out(loss):
     for step in np.vstack([np.eye(2), -np.eye(2)]) * 1e-3:
         assert least < nnpu.convex_risk(loss, 0.5, 0.1, at + step, X, np.array(y), weights)
     assert model.coef[0] < -0.1
-    words = f"lam = 0 leaves the {loss} risk without a minimum"
+    words = f"lam must be > 0 for these rows, got 0: the {loss} risk has no minimum"
     refused(ValueError, words, free, X, y, prior=0.5, loss=loss, sample_weight=weights)
 
 

@@ -29,14 +29,14 @@ def test_products_of_costs_stay_numbers(data):
         sample_cost=cost,
     )
     refused(
-        ValueError, "C * sample_cost * sample_weight must be finite", fastpu.baselines.fit_svm, X, y,
-        C=1e200, sample_cost=cost, sample_weight=np.ones(60),
+        ValueError, "C * sample_cost * sample_weight must have a finite sum over all rows",
+        fastpu.baselines.fit_svm, X, y, C=1e200, sample_cost=cost, sample_weight=np.ones(60),
     )  # fmt: skip
     tiny = np.ones(60)
     tiny[7] = 1e-200
     message = refused(
         ValueError,
-        "must not be so small that it underflows to 0",
+        "must be larger at position 7, where float64 rounds it to 0",
         fastpu.baselines.fit_svm,
         X,
         y,

@@ -164,4 +164,4 @@ def check_one_length(lengths: Mapping[str, int]) -> None:
     """Raise ValueError unless all sequences, by their names, have one length."""
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")
+        raise ValueError(f"sequences of parameters must have the same length, one entry for each model, got {listed}")

@@ -43,7 +43,7 @@ class PUScorer:
     prior : float, or None
         P(Y = 1), for the criteria that need it.
     scenario : {"case_control", "single_set"}
-        What `prior` is a share of.
+        How the rows were drawn, which says what `prior` is a share of.
     k : int, float or None
         How many rows are flagged, for the criteria that need it.
     groups_request : bool, str or None
@@ -213,7 +213,8 @@ def puf_scorer(*, scenario: Scenario = "case_control") -> PUScorer:
     Parameters
     ----------
     scenario : {"case_control", "single_set"}, default "case_control"
-        Whether the unlabelled rows alone are a sample of the population, or all rows together.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows that are judged together are one sample.
 
     Returns
     -------
@@ -239,9 +240,11 @@ def err_star_scorer(*, prior: float | PriorEstimate, scenario: Scenario = "case_
     Parameters
     ----------
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1).
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows that are judged together.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of: of the unlabelled rows, or of all rows that are judged together in ``"single_set"``.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows that are judged together are one sample.
 
     Returns
     -------
@@ -263,9 +266,11 @@ def pu_auc_scorer(*, prior: float | PriorEstimate, scenario: Scenario = "case_co
     Parameters
     ----------
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1).
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows that are judged together.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of: of the unlabelled rows, or of all rows that are judged together in ``"single_set"``.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows that are judged together are one sample.
 
     Returns
     -------
@@ -316,9 +321,11 @@ def precision_at_k_scorer(k: float, prior: float | PriorEstimate, *, scenario: S
         How many unlabelled rows are flagged: an integer is their number, and a float in (0, 1] their share. Pass a
         share, because the number of rows depends on the fold.
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1).
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows that are judged together.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of: of the unlabelled rows, or of all rows that are judged together in ``"single_set"``.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows that are judged together are one sample.
 
     Returns
     -------
@@ -341,9 +348,11 @@ def average_precision_scorer(prior: float | PriorEstimate, *, scenario: Scenario
     Parameters
     ----------
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1).
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows that are judged together.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of: of the unlabelled rows, or of all rows that are judged together in ``"single_set"``.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows that are judged together are one sample.
 
     Returns
     -------

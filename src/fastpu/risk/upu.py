@@ -223,8 +223,8 @@ def fit_upu(
     risks = result.risks
     if result.status == "unbounded":
         raise ValueError(
-            f"lam = 0 leaves the {options.loss} risk without a minimum on these rows, as positive rows can be moved "
-            f"away from unlabelled ones for ever: it is {risks[-1]:.4g} after {len(risks) - 1} steps; pass lam > 0"
+            f"lam must be > 0 for these rows, got 0: the {options.loss} risk has no minimum without a penalty, because "
+            f"it falls for ever as the weights grow (it is {risks[-1]:.4g} after {len(risks) - 1} steps)"
         )
     machine = make_model(
         RiskMachine,

@@ -369,6 +369,7 @@ def _costs_for(rows: MarginRows, C: float | Sequence[float] | NDArray[Any] | Non
     for cost in costs:
         if not (cost * least > 0 and cost <= MOST_COST):
             raise ValueError(
-                f"C must be at most {MOST_COST:g}, and so large that no row's share of it is 0 in float64, got {cost!r}"
+                f"C must be at most {MOST_COST:g}, and so large that the cost of each row, C divided by the rows of "
+                f"its label, is not 0 in float64, got {cost!r}"
             )
     return costs
