@@ -99,7 +99,7 @@ def fit_upu(
         The width of the basis functions of "gauss", > 0. By default the median distance between the rows and the
         centres.
     tol : float, default 1e-10
-        Newton's method ends when its decrement, about twice R - min R, is at most ``tol * |R|``.
+        Newton's method ends when its decrement, about twice R - min R, is at most ``tol * |R|``. It must be > 0.
     max_iter : int, default 200
         The most steps of Newton's method, >= 1.
     sample_weight : array-like of shape (n,), optional
