@@ -97,9 +97,10 @@ def fit_isvm(
         models of the paper's examples are slightly better on new rows, but labels can go round in a cycle. A cycle is
         recognised, and ends the iteration with the status "max_iter".
     solver : {"exact", "iadmm"}, default "exact"
-        "exact" is an interior-point and active-set method; for more than 1000 features and for CSR it is coordinate
-        descent, or sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
-        direction method, with the errors of its print corrected.
+        "exact" is an interior-point and active-set method for up to 2000 features. It tries coordinate descent first
+        for CSR, and for more than 200 features. For more than 2000 features it is coordinate descent, or sequential
+        minimal optimisation where that converges slowly. "iadmm" is the paper's alternating direction method, with the
+        errors of its print corrected.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A weight counts as that many repetitions of the row, in n_+, n_- and the sums. Rows of weight 0
         are left out. A common factor of all weights changes only the default of `C`.
@@ -268,9 +269,10 @@ def fit_ipsi(
         models of the paper's examples are slightly better on new rows, but labels can go round in a cycle. A cycle is
         recognised, and ends the iteration with the status "max_iter".
     solver : {"exact", "iadmm"}, default "exact"
-        "exact" is an interior-point and active-set method; for more than 1000 features and for CSR it is coordinate
-        descent, or sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
-        direction method, with the errors of its print corrected.
+        "exact" is an interior-point and active-set method for up to 2000 features. It tries coordinate descent first
+        for CSR, and for more than 200 features. For more than 2000 features it is coordinate descent, or sequential
+        minimal optimisation where that converges slowly. "iadmm" is the paper's alternating direction method, with the
+        errors of its print corrected.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A weight counts as that many repetitions of the row, in n_+, n_- and the sums. Rows of weight 0
         are left out. A common factor of all weights changes only the default of `C`.
