@@ -19,7 +19,15 @@ _MOST_POINTS = 10**6
 
 
 class Sensitivity(NamedTuple):
-    """The values of a quantity for several priors: two arrays of one length."""
+    """The values of a quantity for several priors.
+
+    Attributes
+    ----------
+    priors : ndarray of float64, shape (m,)
+        The priors that were tried.
+    values : ndarray of float64, shape (m,)
+        The value of the quantity for each of them.
+    """
 
     priors: NDArray[np.float64]
     values: NDArray[np.float64]
