@@ -355,6 +355,7 @@ def pnu_auc(y: LabelsLike | None = None, *, gamma: float = 0.5, n_threads: int |
     Returns
     -------
     Objective
+        The loss, to be passed where the library takes a custom objective; `Objective` has the table.
 
     Raises
     ------
@@ -404,6 +405,7 @@ def logistic(y: LabelsLike | None = None, *, n_threads: int | None = None) -> Ob
     Returns
     -------
     Objective
+        The loss, to be passed where the library takes a custom objective; `Objective` has the table.
 
     Raises
     ------
@@ -456,6 +458,7 @@ def upu(
     Returns
     -------
     Objective
+        The loss, to be passed where the library takes a custom objective; `Objective` has the table.
 
     Raises
     ------

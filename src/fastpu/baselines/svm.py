@@ -111,6 +111,7 @@ def fit_svm(
     Returns
     -------
     KernelMachine, or a list of them if an argument is a sequence
+        The machine, with `support`, `dual_coef`, `coef` (linear kernel), `intercept`, `gap`, `status` and `history`.
 
     Raises
     ------

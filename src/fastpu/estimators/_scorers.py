@@ -219,6 +219,7 @@ def puf_scorer(*, scenario: Scenario = "case_control") -> PUScorer:
     Returns
     -------
     PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn. It can be pickled.
 
     Examples
     --------
@@ -249,6 +250,7 @@ def err_star_scorer(*, prior: float | PriorEstimate, scenario: Scenario = "case_
     Returns
     -------
     PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn. It can be pickled.
 
     Examples
     --------
@@ -275,6 +277,7 @@ def pu_auc_scorer(*, prior: float | PriorEstimate, scenario: Scenario = "case_co
     Returns
     -------
     PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn. It can be pickled.
 
     Examples
     --------
@@ -298,6 +301,7 @@ def lift_scorer(k: float) -> PUScorer:
     Returns
     -------
     PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn. It can be pickled.
 
     Examples
     --------
@@ -330,6 +334,7 @@ def precision_at_k_scorer(k: float, prior: float | PriorEstimate, *, scenario: S
     Returns
     -------
     PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn. It can be pickled.
 
     Examples
     --------
@@ -357,6 +362,7 @@ def average_precision_scorer(prior: float | PriorEstimate, *, scenario: Scenario
     Returns
     -------
     PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn. It can be pickled.
 
     Examples
     --------

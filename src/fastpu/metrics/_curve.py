@@ -65,6 +65,8 @@ def ranking_curve(
     Returns
     -------
     RankingCurve
+        The points of the curve: `n_flagged`, `share`, `recall`, `lift` and, with a prior, `precision`, each with its
+        interval if `n_boot` is not 0.
 
     Raises
     ------

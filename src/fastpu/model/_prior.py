@@ -52,7 +52,7 @@ class PriorEstimate:
 
     @property
     def only_upper_bound(self) -> bool:
-        """Whether less than 0.4 of `value` is allowed too: classes overlap too much, or there are too few rows."""
+        """Whether shares below 0.4 of `value` are allowed too: classes overlap too much, or there are too few rows."""
         return self.allowed is not None and self.allowed[0] < _FAR_BELOW * self.value
 
     @property
@@ -62,7 +62,7 @@ class PriorEstimate:
 
     @property
     def is_wide(self) -> bool:
-        """Whether the data allow shares that are far from `value` on either side, so that it is no number to go by."""
+        """Whether the data allow shares that are far from `value` on either side, so that `value` alone misleads."""
         return self.open_range is not None and (self.only_upper_bound or self.open_range[1] > self.value / _FAR_BELOW)
 
     def __repr__(self) -> str:

@@ -112,6 +112,8 @@ def fit_svm_path(
     Returns
     -------
     SVMPath
+        The path. `at` gives the machine at any lam, and `select` the best one. `decision_function` and `predict` are
+        those of the end of the path.
 
     Raises
     ------
