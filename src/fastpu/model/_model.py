@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self  # in typing from Python 3.11
 
 
-# A subclass is a dataclass with the same four options. It implements `_decision_function`, says through `_ndim` which of
-# its arrays do not have one dimension, and checks in `_check_fields` whatever its kernel relies on, because a loaded file
-# may say anything.
+# A subclass is a dataclass with the same four options. It implements `_decision_function`, says through `_ndim` which
+# of its arrays do not have one dimension, and checks in `_check_fields` whatever its kernel relies on, because a loaded
+# file may say anything.
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Model(ScoringModel, is_base=True):
     """A fitted model: immutable, with read-only arrays.
