@@ -71,7 +71,8 @@ def check_k(k: object, n_unl: int | None = None) -> int:
 
 def check_choice(name: str, value: object, choices: Sequence[str], other: str = "") -> str:
     """Return `value` if it is one of the strings in `choices`; `other` says what it may be beside these."""
-    expected = f"{name} must be one of {', '.join(map(repr, choices))}{other}"
+    of = "one of " if len(choices) > 1 else ""
+    expected = f"{name} must be {of}{', '.join(map(repr, choices))}{other}"
     if not isinstance(value, str):
         raise TypeError(f"{expected}, got {describe(value)}")
     if value not in choices:

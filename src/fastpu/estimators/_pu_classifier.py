@@ -166,7 +166,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         k : int or float, optional
             How many rows to call positive: an int >= 1, or a float in (0, 1], which is a share of the rows.
         value : float, optional
-            The new `threshold_`, a finite number. It is subtracted from the scores.
+            The new `threshold_`, any number but NaN. It is subtracted from the scores.
         X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_), optional
             Unlabelled rows that the classifier was not fitted to. By default the unlabelled training rows with their
             out-of-bag scores (`oob_decision_function_`), if the classifier has some.

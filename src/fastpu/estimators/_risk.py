@@ -46,7 +46,7 @@ class EstimatesPrior(FastpuClassifier):
         """Return a copy whose prior is a number, or an estimate of the share among the unlabelled rows."""
         settled = super()._settled(data)
         if isinstance(self.prior, str):
-            check_choice("prior", self.prior, ("bbe",))
+            check_choice("prior", self.prior, ("bbe",), " or a number in (0, 1)")
             settled.prior = _estimated_prior(data, settled._seed, self.n_threads)
         else:
             take_prior_in(self.scenario, self.prior)  # warns of an estimate that is no number to go by

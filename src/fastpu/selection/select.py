@@ -294,7 +294,7 @@ def select(
     checked = check_grid(grid, arguments)
     criterion = check_scoring(scoring, prior, scenario, k)
     if refine is not None:
-        check_choice("refine", refine, ("greedy",))
+        check_choice("refine", refine, ("greedy",), " or None")
     rows = TableRows(X)
     warn_of_other_order(rows.X, y=y, sample_weight=sample_weight, groups=groups)
     labels = check_labels(y, rows.n_rows)
