@@ -113,17 +113,13 @@ def fit_forest(
         single fit of all trees gives. Other rows, labels or weights are refused.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`. The weight of a row is its chance to be drawn, relative to the other rows
-<<<<<<< HEAD
         with its label. It changes nothing else.
-=======
-        with its label, and nothing else.
     groups : Dask array, Dask series, or list of futures or of lazy objects, optional
         A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
         of one customer. A group may have rows in several partitions. For each bag, groups are drawn with replacement,
         as many as there are. Groups that are not drawn, some 37 %, are left out of the bag as a whole. A row is scored
         out of bag by the trees whose bags hold no row of its group. So out-of-bag scores, and thresholds and
         probabilities from them, are those of rows of new groups.
->>>>>>> main
     random_state : int >= 0, numpy.random.Generator or None, default None
         Seed or generator that draws the bags, features and cuts. An int gives the same result in every call. A
         generator is drawn from, and so advances. None takes a fresh seed.

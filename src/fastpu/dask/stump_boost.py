@@ -93,14 +93,10 @@ def fit_pnu_auc_boost(
     stop_tol : float, default 1e-9
         The fit ends when no stump has a gain Delta > rho + stop_tol. It must be >= 0.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
-<<<<<<< HEAD
         Weights >= 0 in the partitions of `X`. A weight counts as that many repetitions of the row.
-=======
-        Weights >= 0 in the partitions of `X`. A row of weight 2 counts as two equal rows.
     groups : Dask array, Dask series, or list of futures or of lazy objects, optional
         A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
         of one customer. Groups are checked, and change nothing, as in `fastpu.fit_pnu_auc_boost` without folds.
->>>>>>> main
     n_threads : int, optional
         The most threads of each worker, >= 1. By default as many as Dask gave it. The model is the same, bit by bit,
         for any number.
