@@ -89,11 +89,11 @@ def fit_bpsi(
         The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
         bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1, .... If it
+        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1 and so on. If it
         returns True, the fit ends. Values of `C` that have not been fitted by then are left out.
     progress : bool, default False
-        Whether to show a progress bar that counts the classifiers f_0, f_1, .... The bar is that of tqdm; without tqdm
-        a line is printed to standard error every ten seconds.
+        Whether to show a progress bar that counts the classifiers f_0, f_1 and so on. The bar is that of tqdm; without
+        tqdm a line is printed to standard error every ten seconds.
 
     Returns
     -------

@@ -151,7 +151,8 @@ def select(
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
         Rows, as `fit` takes them. With ``kernel="precomputed"`` the folds hold out rows and columns alike.
     y : array-like of shape (n,)
-        Labels: +1 positive, 0 unlabelled, -1 negative (for methods that take negatives). See `fastpu.as_labels`.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows and, for a `fit` that takes them, -1 for labelled
+        negative rows. `fastpu.as_labels` converts other codings.
     grid : dict of lists, or list of such dicts
         Values of each parameter. All combinations are tried, in the order of nested loops: the last parameter changes
         fastest. The dicts of a list are tried one after the other.
