@@ -11,7 +11,6 @@ using namespace fuzz;
 using fastpu::BinnedFeatures;
 using fastpu::BinOptions;
 using fastpu::BoostEvalSet;
-using fastpu::BoostLossKind;
 using fastpu::BoostStep;
 using fastpu::BoostTrainingSet;
 using fastpu::FeatureOrder;
@@ -21,7 +20,7 @@ using fastpu::Team;
 
 StumpBoostOptions options_of(Input& input) {
   StumpBoostOptions options;
-  options.loss = input.flag() ? BoostLossKind::auc : BoostLossKind::ada;
+  options.loss = input.one_of(fastpu::stump_losses()).name;
   options.gamma = input.wrong(input.share());
   options.rho = input.wrong(input.flag() ? 0 : input.share() * 0.5);
   options.n_rounds = input.rarely(64) ? 0 : input.between(1, 6);

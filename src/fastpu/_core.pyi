@@ -223,6 +223,14 @@ class SmoOptions:
     @property
     def max_steps(self) -> int: ...
 
+class StumpLossInfo:
+    @property
+    def name(self) -> str: ...
+    @property
+    def low(self) -> float: ...
+    @property
+    def only_ranks(self) -> bool: ...
+
 class StumpBoostOptions:
     def __init__(
         self,
@@ -636,8 +644,8 @@ def check_trees(
     nodes: NDArray[np.void], tree_start: NDArray[np.int64], category_sets: NDArray[np.uint64], *, n_features: int
 ) -> None: ...
 def draw_forest_bags(
-    *, n_pos: int, n_unl: int, weight_pos: NDArray[np.float64] | None, weight_unl: NDArray[np.float64] | None,
-    options: ForestOptions, n_threads: int,
+    *, n_pos: int, n_unl: int, sample_weight: NDArray[np.float64] | None, clusters: NDArray[np.int32] | None,
+    n_clusters: int, options: ForestOptions, n_threads: int,
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...  # fmt: skip
 def fingerprint(
     features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, first_row: int,
@@ -666,6 +674,7 @@ def kernel_scores(
     *,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def stump_losses() -> list[StumpLossInfo]: ...
 def tree_losses() -> list[TreeLossInfo]: ...
 def tree_scores(
     matrix: _Matrix | BinnedFeatures, nodes: NDArray[np.void], tree_start: NDArray[np.int64],

@@ -19,7 +19,8 @@ sys.path.append(str(Path(__file__).resolve().parent.parent / "methods"))
 with engine.instrumented():
     import fastpu
     from fastpu.common._methods import DECLARED, function_of
-    from input_table import edge_values, parameter_of
+    from input_table import parameter_of
+    from input_values import edge_values
 
 NAN, INF = float("nan"), float("inf")
 EDGES = [

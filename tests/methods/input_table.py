@@ -6,11 +6,9 @@ can escape. `PARAMETERS` is asked for "function.parameter" first and then for "p
 
 from __future__ import annotations
 
-import decimal
 import inspect
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,66 +16,8 @@ import numpy as np
 from fastpu import models
 from fastpu.boosting import _boosted_trees_options
 from fastpu.common._methods import function_of
+from input_values import EITHER, Parameter, choice, integer, positive, real, share
 
-
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter.
-
-    `kind` is "real", "integer", "choice", "switch", "seed", "callback" or, for what has no bounds, a word for what it
-    holds: "matrix", "labels", "weights", "vector", "path", "object". `bad` are further refused values with their
-    errors. `under` are arguments without which it is not looked at. `changes` are values each of which must change the
-    result under `where`; a parameter of a fit function without any says in `silent` why it changes nothing. `patient`
-    says why enormous integers are not tried.
-    """
-
-    kind: str
-    low: float | None = None
-    high: float | None = None
-    open_low: bool = False
-    open_high: bool = False
-    inf: bool = False
-    none: bool = False
-    many: bool = False
-    words: tuple[str, ...] = ()
-    function: bool = False
-    bad: tuple[tuple[Any, Any], ...] = ()
-    under: Mapping[str, Any] = field(default_factory=dict)
-    changes: tuple[Any, ...] = ()
-    where: Mapping[str, Any] = field(default_factory=dict)
-    silent: str = ""
-    patient: str = ""
-
-
-@dataclass(frozen=True)
-class Bad:
-    """A value that is refused, and by which error."""
-
-    value: Any
-    error: type[Exception] | tuple[type[Exception], ...]
-
-
-def real(low=None, high=None, *, open_low=False, open_high=False, **rest) -> Parameter:
-    return Parameter("real", low, high, open_low, open_high, **rest)
-
-
-def positive(**rest) -> Parameter:
-    return Parameter("real", 0, open_low=True, **rest)
-
-
-def share(**rest) -> Parameter:
-    return Parameter("real", 0, 1, open_low=True, open_high=True, **rest)
-
-
-def integer(low=None, high=None, **rest) -> Parameter:
-    return Parameter("integer", low, high, **rest)
-
-
-def choice(*words, **rest) -> Parameter:
-    return Parameter("choice", words=words, **rest)
-
-
-_EITHER = (TypeError, ValueError)
 _PAIR = ((3, TypeError), ("ab", TypeError), ([], TypeError), ((np.ones((2, 3)),), TypeError), (object(), TypeError))
 _TOO_FAR = ((1e101, ValueError), (1e-101, ValueError))
 _MOST_CUTS = 65535
@@ -90,7 +30,7 @@ _K = Parameter(
     ),
 )
 
-_NO_SCALARS = ((3.0, _EITHER), ("abc", _EITHER), (object(), _EITHER), ({}, _EITHER), (None, _EITHER))
+_NO_SCALARS = ((3.0, EITHER), ("abc", EITHER), (object(), EITHER), ({}, EITHER), (None, EITHER))
 _GROUPS = Parameter("object", none=True, bad=_NO_SCALARS[:-1], changes=("groups",))
 _OBJECTS = ((3, TypeError), ("abc", TypeError), ([], TypeError))
 
@@ -145,7 +85,7 @@ PARAMETERS: dict[str, Parameter] = {
     # -- what every function shares
     "random_state": Parameter("seed", none=True, changes=(1,)),
     "n_threads": integer(1, none=True, silent="the bits are the same for any number of threads"),
-    "callback": Parameter("callback", none=True, bad=_OBJECTS, silent=_WATCH),
+    "callback": Parameter("callback", none=True, silent=_WATCH),
     "progress": Parameter("switch", silent="it shows a bar"),
     "cache_mb": positive(silent=_SPEED),
     # -- classes, priors and thresholds
@@ -222,7 +162,7 @@ PARAMETERS: dict[str, Parameter] = {
     "iteration": integer(0),
     "feature": integer(0, 2),
     # -- choosing parameters
-    "fit": Parameter("callback", bad=_OBJECTS),
+    "fit": Parameter("fit"),
     "grid": Parameter("object", bad=_NO_GRIDS),
     "scoring": choice("puf", "err_star", "error", "auc", function=True),
     "cv": integer(2, bad=(([], ValueError), ([3], TypeError), ([([0, 1], [99])], ValueError))),
@@ -236,7 +176,7 @@ PARAMETERS: dict[str, Parameter] = {
     "max_rows": integer(2),
     "n_points": integer(2, 10**6),
     "k": _K,
-    "function": Parameter("callback", bad=(*_OBJECTS, (None, TypeError))),
+    "function": Parameter("fit", bad=((None, TypeError),)),
     # -- data sets
     "n": integer(1, 2**40, patient="there may be room for them"),
     "variance": positive(),
@@ -381,7 +321,7 @@ _set("select", random_state=Parameter("seed", none=True, changes=(1,), under={"a
 _set("select", n_threads=integer(1, none=True, patient="that many processes are started, up to 16"))
 _set("metrics.ranking_curve", prior=share(none=True))
 _set("priors.bbe priors.km2", scores=Parameter("object", none=True, bad=_NO_SCALARS[:-1], under={"X": None}))
-_set("priors.bbe priors.scar_test", fit=Parameter("callback", none=True, bad=_OBJECTS))
+_set("priors.bbe priors.scar_test", fit=Parameter("fit", none=True))
 _set("priors.scar_test", n_top=integer(10, 20, under={"prior": None}))
 _set("priors.scar_test", n_permutations=integer(1, 10**6, patient="so many permutations are made, until Ctrl-C"))
 _set("priors.scar_test", n_divisions=integer(1, 1000, patient="so many times five models are fitted"))
@@ -403,92 +343,3 @@ def parameter_of(function: str, name: str) -> Parameter:
     if entry is None:
         raise KeyError(f"say in tests/methods/input_table.py what {name} of {function} takes")
     return entry
-
-
-# -- values --------------------------------------------------------------------------------------------------------
-
-_NO_NUMBERS = ("1", b"1", True, np.True_, 1j, decimal.Decimal(1), {}, object(), np.datetime64("2020-01-01"))
-
-
-def bad_values(parameter: Parameter) -> list[Bad]:
-    """Values that are refused: of wrong types, past both bounds and, where these are open, at them."""
-    made = _MAKERS.get(parameter.kind, lambda _: [])(parameter)
-    return [*made, *(Bad(value, error) for value, error in parameter.bad)]
-
-
-def _bad_reals(p: Parameter) -> list[Bad]:
-    # A string is a value of the wrong word where words are taken.
-    found = [Bad(v, _EITHER if p.words and isinstance(v, str) else TypeError) for v in _NO_NUMBERS]
-    found += [] if p.none else [Bad(None, TypeError)]
-    found += [Bad(np.array(1.0), TypeError)] if not p.many else []
-    found += [Bad([1.0], TypeError), Bad((0.5, 0.5), TypeError)] if not p.many else [Bad([[1.0]], TypeError)]
-    past = [math.nan, np.float32("nan"), *([] if p.inf else [math.inf, 10**400])]
-    past += [] if p.inf and p.low is None else [-math.inf]
-    if p.low is not None:
-        past += [p.low if p.open_low else math.nextafter(p.low, -math.inf), p.low - 1, -1e300]
-    if p.high is not None:
-        past += [p.high if p.open_high else math.nextafter(p.high, math.inf), p.high + 1, 1e300]
-    return found + [Bad(value, ValueError) for value in past]
-
-
-def _bad_integers(p: Parameter) -> list[Bad]:
-    wrong = (*_NO_NUMBERS, 1.5, 2.0, np.float64(2), math.nan, np.array([2]), [2])
-    found = [Bad(v, _EITHER if p.words and isinstance(v, str) else TypeError) for v in wrong]
-    if p.bad and any(isinstance(value, list) for value, _ in p.bad):  # a list is a value of another meaning
-        found = [bad for bad in found if not isinstance(bad.value, list | np.ndarray | dict | bytes)]
-    found += [] if p.none else [Bad(None, TypeError)]
-    past = [] if p.low is None else [p.low - 1, -(10**30), np.int64(p.low - 1)]
-    past += [] if p.high is None else [p.high + 1, 10**30, 10**400]
-    return found + [Bad(value, ValueError) for value in past]
-
-
-def _bad_choices(p: Parameter) -> list[Bad]:
-    found = [Bad(v, TypeError) for v in (1, True, 0.5, b"linear", ["linear"], {}, object())]
-    found += [] if p.none else [Bad(None, TypeError)]
-    return [*found, Bad("", ValueError), Bad(p.words[0].upper(), ValueError), Bad("nonsense" * 50, ValueError)]
-
-
-def _bad_switches(_: Parameter) -> list[Bad]:
-    return [Bad(value, TypeError) for value in (1, 0, "yes", None, np.array([True]), [], 0.0)]
-
-
-def _bad_seeds(_: Parameter) -> list[Bad]:
-    wrong = [1.0, "0", True, [1], np.random.RandomState(0), object(), np.array([1])]
-    return [*(Bad(value, TypeError) for value in wrong), Bad(-1, ValueError), Bad(np.int64(-5), ValueError)]
-
-
-_MAKERS = {
-    "real": _bad_reals,
-    "integer": _bad_integers,
-    "choice": _bad_choices,
-    "switch": _bad_switches,
-    "seed": _bad_seeds,
-}
-
-
-def edge_values(p: Parameter) -> list[Any]:
-    """Values that are taken: at closed bounds, just inside open ones, of other number types, and far out."""
-    if p.kind == "integer":
-        edges = [] if p.low is None else [p.low, np.int8(p.low), np.uint64(max(0, p.low))]
-        return [*edges, *([] if p.high is None or p.patient else [p.high]), *([None] if p.none else [])]
-    if p.kind == "real":
-        edges: list[Any] = [*p.words, *([None] if p.none else [])]
-        low, high = (-1e300 if p.low is None else p.low), (1e300 if p.high is None else p.high)
-        edges += [
-            math.nextafter(low, math.inf) if p.open_low else low,
-            math.nextafter(high, 0) if p.open_high else high,
-        ]
-        edges += [1e-300 + low, np.float32(max(low, -1) + 0.25), 10**30 if p.high is None else np.float16(low + 0.5)]
-        return [*edges, *([math.inf] if p.inf else [])]
-    if p.kind == "seed":
-        return [None, 0, np.int8(3), 2**200, np.random.default_rng(5)]
-    if p.kind == "switch":
-        return [True, False, np.False_]
-    return list(p.words) if p.kind == "choice" else []
-
-
-def huge_values(p: Parameter) -> list[Any]:
-    """Integers without an upper bound, of sizes that no memory and no patience has room for."""
-    if p.kind != "integer" or p.high is not None or p.patient:
-        return []
-    return [2**31, 2**63 - 1, 2**63, 2**64, 10**30, 10**400]

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from input_recipes import FUNCTIONS, METHODS, attempt, names, shows, signature, sound
-from input_table import PARAMETERS, Parameter, bad_values, edge_values, huge_values, parameter_of
+from input_table import PARAMETERS, parameter_of
+from input_values import Parameter, bad_values, edge_values, huge_values
 
 NAMES = [*FUNCTIONS, *METHODS]
 CASES = [(name, parameter) for name in NAMES for parameter in signature(name)]

@@ -15,9 +15,9 @@
 
 namespace fastpu {
 
-FASTPU_WORDS(BoostLossKind, "auc", "ada")
 FASTPU_WORDS(BoostStep, "jensen", "line_search")
 FASTPU_WORDS(BoostStatus, "n_rounds", "no_gain", "perfect", "early_stopping", "callback")
+FASTPU_FIELDS(StumpLossInfo, name, low, only_ranks)
 FASTPU_FIELDS(StumpBoostOptions, loss, gamma, rho, step, n_rounds, stop_tol, early_stopping_rounds)
 FASTPU_FIELDS(BoostRound, round, feature, threshold, polarity, delta, alpha, z, objective, eval_auc)
 FASTPU_FIELDS(StumpBoostResult, features, thresholds, polarity, missing_above, alphas, deltas, z, objective, eval_auc,
@@ -104,9 +104,17 @@ Fields<StumpBoostResult> boost_as_member(const py::object& features, const py::o
   });
 }
 
+py::list list_losses_of_stumps() {
+  py::list losses;
+  for (const StumpLossInfo& info : stump_losses()) losses.append(Fields<StumpLossInfo>{{info}});
+  return losses;
+}
+
 }  // namespace
 
 void bind_stump_boost(py::module_& module) {
+  bind_result<StumpLossInfo>(module, "StumpLossInfo");
+  module.def("stump_losses", &list_losses_of_stumps);
   bind_options<StumpBoostOptions>(module, "StumpBoostOptions");
   bind_result<StumpBoostResult>(module, "StumpBoostResult")
       .def_property_readonly("category_sets",

@@ -40,31 +40,29 @@ std::vector<RiskTerm> class_terms(double gamma, const PerGroup& weights) {
           {positive / sum, kLabelledPlus}};
 }
 
-// What tells the losses apart.
 struct StumpLoss {
-  BoostLossKind kind;
-  double low;         // the vote of a stump where it does not fire
-  bool is_penalised;  // whether rho times the sum of the steps is added to log R
+  StumpLossInfo info;
   std::vector<RiskTerm> (*terms)(double gamma, const PerGroup& weights);
 };
 
 constexpr StumpLoss kStumpLosses[] = {
-    {BoostLossKind::auc, 0, true, pair_terms},
-    {BoostLossKind::ada, -1, false, class_terms},
+    {{.name = "auc", .low = 0, .only_ranks = true}, pair_terms},
+    {{.name = "ada", .low = -1, .only_ranks = false}, class_terms},
 };
 
-const StumpLoss& loss_of(BoostLossKind kind) {
-  const StumpLoss* const found = std::find_if(std::begin(kStumpLosses), std::end(kStumpLosses),
-                                              [kind](const StumpLoss& loss) { return loss.kind == kind; });
-  assert(found != std::end(kStumpLosses));
-  return *found;
+const StumpLoss& loss_of(const std::string& name) {
+  for (const StumpLoss& loss : kStumpLosses) {
+    if (name == loss.info.name) return loss;
+  }
+  throw std::invalid_argument("there is no loss '" + name + "'");
 }
 
-void check(const StumpLoss& loss, const BoostLossOptions& options, const PerGroup& weights) {
+void check(const StumpLossInfo& loss, const BoostLossOptions& options, const PerGroup& weights) {
   check_option(options.gamma >= 0 && options.gamma <= 1, "gamma", "in [0, 1]", options.gamma);
   check_option(options.rho >= 0 && options.rho < 1, "rho", "in [0, 1)", options.rho);
   if (loss.low != 0 && options.step != BoostStep::jensen) {
-    throw std::invalid_argument("step must be 'jensen' for the loss of AdaBoost, where it is the line search too");
+    throw std::invalid_argument("step must be 'jensen' for the loss '" + options.loss +
+                                "', which has no other step along a stump");
   }
   if (int{weights.positive > 0} + int{weights.unlabelled > 0} + int{weights.negative > 0} < 2) {
     throw std::invalid_argument(
@@ -76,11 +74,25 @@ void check(const StumpLoss& loss, const BoostLossOptions& options, const PerGrou
 
 }  // namespace
 
+}  // namespace fastpu::detail
+
+namespace fastpu {
+
+std::vector<StumpLossInfo> stump_losses() {
+  std::vector<StumpLossInfo> infos;
+  for (const detail::StumpLoss& loss : detail::kStumpLosses) infos.push_back(loss.info);
+  return infos;
+}
+
+}  // namespace fastpu
+
+namespace fastpu::detail {
+
 BoostLoss::BoostLoss(const BoostLossOptions& options, const PerGroup& weights) : options_(options) {
   const StumpLoss& loss = loss_of(options.loss);
-  check(loss, options, weights);
-  low_ = loss.low;
-  penalty_ = loss.is_penalised ? options.rho : 0;
+  check(loss.info, options, weights);
+  low_ = loss.info.low;
+  penalty_ = loss.info.only_ranks ? options.rho : 0;
   terms_ = loss.terms(options.gamma, weights);
   std::erase_if(terms_, [](const RiskTerm& term) { return !(term.weight > 0); });
 }

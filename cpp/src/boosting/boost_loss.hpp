@@ -1,6 +1,5 @@
 // The losses that stumps are boosted for. The risk of the first is that of the loss "pnu_auc" for trees, too. To add
-// one, write its terms in boost_loss.cpp, add it to the table there and to BoostLossKind (boost_inputs.hpp), and give
-// its name in bind_stump_boost.cpp.
+// one, write its formula here, and its terms and its line in the list in boost_loss.cpp.
 //
 // The risk R of a loss is a sum of terms, each of which is a weight times the mean of one slot, or times the means of
 // two. A slot is a sum of exponentials, so that a stump multiplies row weights by constants, and a round only changes
@@ -38,7 +37,8 @@ struct RiskTerm {
 
 class BoostLoss {
  public:
-  // Throws std::invalid_argument for a parameter out of range, or fewer than two groups that hold weight.
+  // Throws std::invalid_argument for an unknown name, a parameter out of range, or fewer than two groups that hold
+  // weight.
   BoostLoss(const BoostLossOptions& options, const PerGroup& weights);
 
   // The vote of a stump where it does not fire; it votes 1 where it does.

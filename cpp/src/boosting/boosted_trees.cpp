@@ -180,7 +180,7 @@ class BagBooster {
   // Adds rounds to a bag until it has n_rounds. The rows are drawn anew, so that only their scores are kept between.
   void boost(index_t number, index_t n_rounds, BoostedBag& boosted) const {
     const auto n_done = static_cast<index_t>(boosted.rounds.size());
-    if (boosted.has_ended) return fill(boosted, n_rounds, 0);
+    if (boosted.has_ended) return add_empty_rounds(boosted, n_rounds, 0);
     const std::uint64_t seed = Random::derived(options_.seed, static_cast<std::uint64_t>(number) + 1);
     const BagRows bag = draw(number, Random::derived(seed, 0), boosted.in_bag);
     BoostedTreesTrainingSet rows = train_;
@@ -189,16 +189,16 @@ class BagBooster {
     rows.sample_weight = bag.weights.empty() ? nullptr : bag.weights.data();
     std::vector<index_t> starts;
     const TreesView init = n_done > 0 ? TreesView{} : trees_before(number, starts);
-    LocalBoostedRows held(rows, options_, init, nullptr, team_, 1);
-    if (n_done > 0) held.go_on_from(std::move(boosted.scores));
-    Booster booster(held.features(), held, options_, Random::derived(seed, 1), team_, 1);
+    LocalBoostedRows bag_rows(rows, options_, init, nullptr, team_, 1);
+    if (n_done > 0) bag_rows.go_on_from(std::move(boosted.scores));
+    Booster booster(bag_rows.features(), bag_rows, options_, Random::derived(seed, 1), team_, 1);
     for (index_t round = n_done; round < n_rounds && !boosted.has_ended; ++round) {
       MadeRound made = booster.make_round(n_before_ + round);
       boosted.has_ended = made.tree.n_leaves() == 1 && !booster.draws();
       if (!boosted.has_ended) boosted.rounds.push_back(std::move(made));
     }
-    if (boosted.has_ended) fill(boosted, n_rounds, booster.risk());
-    if (n_rounds < options_.n_rounds) boosted.scores = held.take_scores();
+    if (boosted.has_ended) add_empty_rounds(boosted, n_rounds, booster.risk());
+    if (n_rounds < options_.n_rounds) boosted.scores = bag_rows.take_scores();
   }
 
  private:
@@ -216,7 +216,7 @@ class BagBooster {
   }
 
   // Rounds without a tree, for a bag in which nothing is left to gain; `start` is the risk before the first.
-  static void fill(BoostedBag& boosted, index_t n_rounds, double start) {
+  static void add_empty_rounds(BoostedBag& boosted, index_t n_rounds, double start) {
     MadeRound nothing;
     nothing.risk = boosted.rounds.empty() ? start : boosted.rounds.back().risk;
     nothing.tree.add_node(0);

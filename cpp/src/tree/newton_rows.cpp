@@ -296,35 +296,35 @@ std::vector<LeafSums> NewtonRows::leaf_sums() const {
   const double bits = std::ldexp(kLeafBits, -gradients_.halvings);
   const double g_scale = gradients_.g_scale * bits;
   const double h_scale = gradients_.h_scale * bits;
-  struct Part {
+  struct WorkerSums {
     index_t first = 0;  // of the rows whose g and h these are
     std::vector<double> g;
     std::vector<double> h;
     std::vector<LeafSums> leaves;
   };
-  std::vector<Part> parts(at(team_.n_threads()));
+  std::vector<WorkerSums> workers_sums(at(team_.n_threads()));
   for_leaf_rows(
       [&](index_t first, index_t n, int worker) {
-        Part& part = parts[at(worker)];
-        part.first = first;
-        part.g.resize(at(n));
-        part.h.resize(at(n));
-        part.leaves.resize(leaves_.size());
-        gradients_.derive(first, n, part.g.data(), part.h.data());
+        WorkerSums& own = workers_sums[at(worker)];
+        own.first = first;
+        own.g.resize(at(n));
+        own.h.resize(at(n));
+        own.leaves.resize(leaves_.size());
+        gradients_.derive(first, n, own.g.data(), own.h.data());
       },
       [&](std::size_t leaf, const std::uint32_t* some, const std::uint32_t* end, int worker) {
-        Part& part = parts[at(worker)];
-        LeafSums& sums = part.leaves[leaf];
+        WorkerSums& own = workers_sums[at(worker)];
+        LeafSums& sums = own.leaves[leaf];
         for (; some != end; ++some) {
-          sums.g += static_cast<std::int64_t>(part.g[at(*some - part.first)] * g_scale);
-          sums.h += static_cast<std::int64_t>(part.h[at(*some - part.first)] * h_scale);
+          sums.g += static_cast<std::int64_t>(own.g[at(*some - own.first)] * g_scale);
+          sums.h += static_cast<std::int64_t>(own.h[at(*some - own.first)] * h_scale);
         }
       });
   std::vector<LeafSums> all(leaves_.size());
-  for (const Part& part : parts) {
-    for (std::size_t leaf = 0; leaf < part.leaves.size(); ++leaf) {
-      all[leaf].g += part.leaves[leaf].g;
-      all[leaf].h += part.leaves[leaf].h;
+  for (const WorkerSums& own : workers_sums) {
+    for (std::size_t leaf = 0; leaf < own.leaves.size(); ++leaf) {
+      all[leaf].g += own.leaves[leaf].g;
+      all[leaf].h += own.leaves[leaf].h;
     }
   }
   return all;

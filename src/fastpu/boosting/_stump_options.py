@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -15,6 +16,8 @@ from fastpu.tree._binning import check_max_bins_or_word
 StepName: TypeAlias = Literal["jensen", "line_search"]
 MaxBins: TypeAlias = int | Literal["exact"] | None
 
+#: The losses of the core by their names.
+LOSSES = {info.name: info for info in _core.stump_losses()}
 STOP_TOL = 1e-9  # the default: it is met in practice only where nothing is left to gain
 
 
@@ -23,17 +26,19 @@ class StumpOptions:
     """The options of a fit of boosted stumps, which are checked when the record is made.
 
     `function` and `title` name the public function and its method in messages. `own_params` are the options that are
-    arguments of that function, of which the model keeps a record, beside those that all functions have.
+    arguments of that function, of which the model keeps a record, beside those that all functions have. `loss` is the
+    name of one of the core's losses; `unread_at` has, for values of gamma, the label whose rows it does not read there.
     """
 
     function: str
     title: str
     own_params: tuple[Literal["gamma", "rho", "step"], ...]
-    loss: Literal["auc", "ada"]
+    loss: str
     gamma: float
     rho: float = 0.0
     step: StepName = "jensen"
     leaves_out_unlabeled: bool = False
+    unread_at: Mapping[float, int] = field(default_factory=dict)
     n_rounds: int
     stop_tol: float
     early_stopping_rounds: int | None
@@ -59,14 +64,12 @@ class StumpOptions:
     @property
     def ranks(self) -> bool:
         """Whether adding a constant to all scores changes nothing, so that 0 is no natural threshold."""
-        return self.loss == "auc"
+        return LOSSES[self.loss].only_ranks
 
     @property
     def unused_label(self) -> int | None:
         """The label of the rows that the loss does not read, or None. Such rows count as absent."""
-        if self.loss == "ada":
-            return {0.0: -1, 1.0: 1}.get(self.gamma)
-        return 0 if self.leaves_out_unlabeled else None
+        return 0 if self.leaves_out_unlabeled else self.unread_at.get(self.gamma)
 
     def for_core(self, n_rounds: int, early_stopping_rounds: int | None) -> _core.StumpBoostOptions:
         """Return the options of the core for a fit of so many rounds."""

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fastpu.common._functions import check_function
 from fastpu.common._params import check_bool
 from fastpu.common._text import describe
 
@@ -26,17 +27,17 @@ def make_report(callback: object, progress: object, *, total: int | None, descri
 
     The callback must return a bool or None: what happens to return something else would stop the fit unasked.
     """
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be callable or None, got {describe(callback)}")
+    expected = "a function of the record of a round, or None"
+    observe = None if callback is None else check_function("callback", callback, expected, arguments=("record",))
     bar = _open_bar(total, description) if check_bool("progress", progress) else None
-    if callback is None and bar is None:
+    if observe is None and bar is None:
         yield None
         return
 
     def call(info: Any) -> bool:
         if bar is not None:
             bar.update()
-        result = None if callback is None else callback(info)
+        result = None if observe is None else observe(info)
         if result is not None and not isinstance(result, bool | np.bool_):
             raise TypeError(f"callback must return True to stop, False or None, got {describe(result)}")
         return bool(result)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.common._functions import check_function
 from fastpu.common._params import check_choice, check_float, check_int, check_word_or_number
 from fastpu.data._matrix import Matrix
 from fastpu.data._moments import column_moments
@@ -70,8 +71,11 @@ class Kernel:
 
 
 def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> Kernel:
-    function = kernel if callable(kernel) else None
     other = ", or a function k(A, B) of two matrices of rows"
+    function = None
+    if callable(kernel):
+        expected = f"one of {', '.join(map(repr, KERNELS))}{other}"
+        function = check_function("kernel", kernel, expected, arguments=("A", "B"))
     return Kernel(
         name="callable" if function is not None else check_choice("kernel", kernel, KERNELS, other),
         gamma=check_word_or_number("gamma", gamma, ("scale", "auto")),

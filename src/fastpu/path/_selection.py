@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._functions import check_function
 from fastpu.common._params import check_choice, check_float, check_int, check_random_state
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._folds import Fold, stratified_folds
@@ -116,8 +117,11 @@ def curve_on_path(
     n_threads: object = None,
 ) -> Curve | None:
     """Check the arguments of `SVMPath.select`; return the criterion along the whole path, or None for "end"."""
-    function = scoring if callable(scoring) else None
     other = " or a function of the labels and the predictions"
+    function = None
+    if callable(scoring):
+        expected = f"one of {', '.join(map(repr, _SCORINGS))}{other}"
+        function = check_function("scoring", scoring, expected, arguments=("labels", "predictions"))
     name = "callable" if function is not None else check_choice("scoring", scoring, _SCORINGS, other)
     if (prior is None) == (name == "err_star"):
         wanted = "must be given" if prior is None else "must not be given"

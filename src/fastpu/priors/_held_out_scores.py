@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fastpu.baselines.ls_auc import fit_ls_auc
 from fastpu.boosting.stump_boost import fit_pnu_auc_boost
+from fastpu.common._functions import check_function
 from fastpu.common._params import check_scores_rows
-from fastpu.common._text import describe
 from fastpu.common._warn import silenced
 from fastpu.data._categories import Kept, categorical_columns, columns_in_order
 from fastpu.data._matrix import Matrix
@@ -39,7 +39,7 @@ def share_by_scores(sample: Sample, rankers: list[Ranker], generator: np.random.
 
     A single partition gives an estimate far from the others now and then, above all where the share is large.
     """
-    shares = [score_share(*held_out_scores(sample, rankers, generator)) for _ in range(_N_PARTITIONS)]
+    shares = [score_share(*held_out_scores(sample, rankers, generator), sample.per_row) for _ in range(_N_PARTITIONS)]
     return ScoreShare(*np.median(shares, axis=0).tolist())
 
 
@@ -131,8 +131,7 @@ def open_rankers(
         if categorical_columns(matrix.categories) or first_bad_entry(matrix, None) is not None:
             return rankers_of_trees(rows, matrix.categories, generator, n_threads)
         return rankers_of_numbers(matrix, generator, n_threads)
-    if not callable(fit):
-        raise TypeError(f"fit must be a function fit(X, y) or None, got {describe(fit)}")
+    check_function("fit", fit, "a function fit(X, y) or None", arguments=("X", "y"), may_be_class=True)
 
     def rank(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
         model = fit(rows.take(seen), labels)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._blas_threads import one_blas_thread
+from fastpu.common._frame import frame_of
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._text import short
@@ -25,6 +26,9 @@ from fastpu.model._prior import PriorEstimate, check_scenario, proper_prior, tak
 from fastpu.priors._held_out_scores import Ranker, held_out_scores, open_rankers
 from fastpu.priors._sample import Sample, sample_of
 from fastpu.priors._two_samples import FEWEST, Difference, difference_above_a_cut, difference_of_categories, holm
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _PURE = 0.9  # share of the unlabelled rows that are compared that must be positive by the prior
 _MOST_PERMUTATIONS = 10**6
@@ -74,6 +78,35 @@ class ScarTest:
     n_unlabeled: NDArray[np.int64]
     purity: NDArray[np.float64]
     category: tuple[object, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the columns as a pandas frame, one row each, in their order.
+
+        "p_least_half" and "p_largest_half" are the ends of `p_halves`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        tested = np.isfinite(self.p_halves)
+        columns = {
+            "difference": self.difference,
+            "cut": self.cut,
+            "category": np.array(self.category, dtype=object),
+            "n_labeled": self.n_labeled,
+            "n_unlabeled": self.n_unlabeled,
+            "purity": self.purity,
+            "p_value": self.p_value,
+            "p_adjusted": self.p_adjusted,
+            "p_least_half": np.where(
+                tested.any(axis=1), np.min(self.p_halves, axis=1, where=tested, initial=1.0), np.nan
+            ),
+            "p_largest_half": np.where(
+                tested.any(axis=1), np.max(self.p_halves, axis=1, where=tested, initial=0.0), np.nan
+            ),
+        }
+        return frame_of(columns, index=self.columns, index_name="column")
 
     def __repr__(self) -> str:
         names = [str(column) for column in self.columns]
@@ -148,10 +181,10 @@ def scar_test(
     columns : str, int, slice, list of str or of int, or mask, optional
         The columns to test; by default all.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. Then folds hold out
-        whole groups, and each group counts once: by that row whose score is the median of its labelled rows, and by one
-        of its unlabelled rows in the same way. `prior` and `n_top` are of groups, too. Without `groups`, p-values are
-        far too small where whole groups are labelled and their rows are alike.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Folds
+        then hold out whole groups, and each group counts once: by that row whose score is the median of its labelled
+        rows, and by one of its unlabelled rows in the same way. `prior` and `n_top` are then shares and numbers of
+        groups. Without `groups`, p-values are far too small where whole groups are labelled and their rows are alike.
     fit : callable, optional
         ``fit(X, y) -> model`` with y in {1, 0}, whose ``model.decision_function(X)`` is larger for rows that are more
         like the positive ones. It gets rows of the kind that you pass, without the column that is tested. By default
@@ -166,7 +199,8 @@ def scar_test(
     random_state : int >= 0, numpy.random.Generator or None
         Seed of the folds and of the permutations; None takes a fresh one.
     n_threads : int, optional
-        Most threads to use; by default as many as the process may use. The result is the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same
+        for any number.
 
     Returns
     -------

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._functions import check_function
 from fastpu.common._params import check_choice, check_k, check_scores_rows
 from fastpu.common._sharing import bound_arguments
 from fastpu.common._text import describe, short
@@ -135,9 +136,12 @@ def check_scoring(scoring: object, prior: object, scenario: object, k: float | N
     number, prior_in = (0.5, scenario) if prior is None else take_prior_in(scenario, prior)
     if k is not None and scoring != "lift":
         raise ValueError(f"k must be None unless scoring='lift', got {short(k)} for scoring={describe(scoring)}")
+    other = " or a function of a model, X and y"
     if callable(scoring):
-        return Criterion(getattr(scoring, "__name__", type(scoring).__name__), 1, scoring, number, prior_in, scenario)
-    name = check_choice("scoring", scoring, tuple(_SIGNS))
+        expected = f"one of {', '.join(map(repr, _SIGNS))}{other}"
+        function = check_function("scoring", scoring, expected, arguments=("model", "X", "y"))
+        return Criterion(getattr(scoring, "__name__", type(scoring).__name__), 1, function, number, prior_in, scenario)
+    name = check_choice("scoring", scoring, tuple(_SIGNS), other)
     if name in _WANT_PRIOR and prior is None:
         raise ValueError(f"prior must be given for scoring={name!r}, got None")
     if name == "lift":

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include "fastpu/common/types.hpp"
 #include "fastpu/data/binned_features.hpp"
@@ -17,15 +19,22 @@ enum class BoostStep : std::uint8_t {
   line_search,  // the minimiser of the objective itself along the stump (loss auc only)
 };
 
-// The formula of each is in src/boosting/boost_loss.hpp.
-enum class BoostLossKind : std::uint8_t { auc, ada };
-
 struct BoostLossOptions {
-  BoostLossKind loss = BoostLossKind::auc;
-  double gamma = 0.5;  // in [0, 1]: weight of the labelled pairs (auc), of U against N (ada)
-  double rho = 0.01;   // in [0, 1): L1 penalty on alpha (auc)
+  std::string loss = "auc";  // the name of one of stump_losses()
+  double gamma = 0.5;        // in [0, 1]: weight of the labelled pairs ("auc"), of U against N ("ada")
+  double rho = 0.01;         // in [0, 1): L1 penalty on alpha, for a loss that only ranks
   BoostStep step = BoostStep::jensen;
 };
+
+// What tells the losses of stumps apart for those who call them. Their formulas are in src/boosting/boost_loss.hpp.
+struct StumpLossInfo {
+  const char* name;
+  double low;       // the vote of a stump where it does not fire
+  bool only_ranks;  // adding a constant to all scores changes nothing; such a loss has the penalty rho
+};
+
+// All losses, in the order of their list in src/boosting/boost_loss.cpp.
+std::vector<StumpLossInfo> stump_losses();
 
 // Pointers are to one value a row, but for that of `categorical`.
 struct BoostTrainingSet {
