@@ -21,7 +21,7 @@ def test_products_of_costs_stay_numbers(data):
     cost = np.full(60, 1e200)
     refused(
         ValueError,
-        "C * sample_cost must be finite for all rows",
+        "C * sample_cost must have a finite sum over all rows",
         fastpu.baselines.fit_svm,
         X,
         y,
@@ -46,7 +46,14 @@ def test_products_of_costs_stay_numbers(data):
     assert "C * sample_cost" in message
     assert "position 7" in message
     refused(
-        ValueError, "C * C_pos or C_unl must be finite", fastpu.fit_bsvm, X, y == 1, C=1e200, C_pos=1e200, C_unl=1.0
+        ValueError,
+        "C * C_pos or C_unl must have a finite sum",
+        fastpu.fit_bsvm,
+        X,
+        y == 1,
+        C=1e200,
+        C_pos=1e200,
+        C_unl=1.0,
     )
 
 
