@@ -11,7 +11,7 @@ from fastpu.boosting._stump_options import STOP_TOL, StumpOptions
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._categories import columns_in_sets
-from fastpu.data._matrix import Matrix, columns_of
+from fastpu.data._matrix import Matrix
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._threshold import ScoredRowsInMemory
@@ -49,7 +49,9 @@ def make_model(
     kept = result.best_round
     in_sets = np.isin(result.features[:kept], columns_in_sets(features.categories))
     model = StumpEnsemble(
-        **columns_of(features),
+        n_features=features.n_features,
+        feature_names=features.feature_names,
+        categories=features.categories,
         threshold=0.0,
         n_iter=kept,
         converged=status in ends,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._types import MatrixLike
-from fastpu.data._categories import Kept, category_flags, check_kept, columns_in_sets
+from fastpu.data._categories import ColumnCategories, category_flags, check_kept, columns_in_sets
 from fastpu.data._matrix import Matrix
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._model import Model
@@ -87,7 +87,7 @@ class StumpEnsemble(Model):
     low: float
     missing_above: NDArray[np.int8] | None = None
     category_sets: NDArray[np.uint64] = field(default_factory=lambda: np.empty((0, 4), dtype=np.uint64))
-    categories: Kept = field(default_factory=dict)
+    categories: ColumnCategories = field(default_factory=dict)
 
     _ndim: ClassVar[Mapping[str, int]] = {"category_sets": 2}
 

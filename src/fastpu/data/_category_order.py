@@ -32,7 +32,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.data._categories import MOST_IN_SETS, Kept, columns_in_order, columns_in_sets, middle_place
+from fastpu.data._categories import MOST_IN_SETS, ColumnCategories, columns_in_order, columns_in_sets, middle_place
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import label_counts
 
@@ -105,12 +105,12 @@ class CategoryOrder:
     by the place of its category in `read_as`.
     """
 
-    read_as: Kept
-    categories: Kept
+    read_as: ColumnCategories
+    categories: ColumnCategories
     codes: Mapping[str, NDArray[np.float64]]
 
     @classmethod
-    def of(cls, read_as: Kept, counts: Counts, n_upper: int, units: Units | None = None) -> CategoryOrder:
+    def of(cls, read_as: ColumnCategories, counts: Counts, n_upper: int, units: Units | None = None) -> CategoryOrder:
         """Return the order that these counts of `n_upper` upper rows give; it does not depend on that of `read_as`."""
         categories, codes = dict(read_as), {}
         for column, of_column in counts.items():

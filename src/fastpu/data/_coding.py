@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._text import describe, short, variable
 from fastpu.common._warn import warn
-from fastpu.data._tables import frame_kind, is_lazy, known_table, titles_of
+from fastpu.data._tables import is_lazy, known_table, table_library, titles_of
 from fastpu.exceptions import LabelWarning
 
 ROLES: Mapping[str, int] = {"positive": 1, "unlabeled": 0, "negative": -1}
@@ -68,7 +68,7 @@ def read_labels(y: object, name: str) -> NDArray[Any]:
 
 def _only_column(y: object, array: NDArray[Any], name: str) -> object:
     """Return the column of a table that has one, and warn; of a frame as a series, which knows its missing entries."""
-    if frame_kind(y) is None:
+    if table_library(y) is None:
         column, vector = array[:, 0], f"numpy.ravel({variable(name)})"
     else:
         frame: Any = y

@@ -26,7 +26,7 @@ _ELSEWHERE = {"pyspark": "toPandas()", "ibis": "to_pyarrow()", "snowflake": "to_
 _MOST_LISTED = 8
 
 
-def frame_kind(X: object) -> str | None:
+def table_library(X: object) -> str | None:
     """Return "pandas", "polars" or "pyarrow" if `X` is a table of that library, else None."""
     for library, names in _TABLES.items():
         for name in names:
@@ -43,14 +43,14 @@ def is_lazy(X: object) -> bool:
 
 
 def known_table(X: Any, name: str = "X") -> Any:
-    """Return a table of any library as one of those that `frame_kind` knows; what is no table is returned as it is.
+    """Return a table of any library as one of those that `table_library` knows; what is no table is returned as it is.
 
     A table of narwhals is the one that it stands for. Others are read through the Arrow PyCapsule interface, or the
     older dataframe interchange protocol.
     """
-    kind = frame_kind(X)
-    if kind is not None:
-        is_batch = kind == "pyarrow" and not hasattr(X, "to_batches")
+    library = table_library(X)
+    if library is not None:
+        is_batch = library == "pyarrow" and not hasattr(X, "to_batches")
         return sys.modules["pyarrow"].Table.from_batches([X]) if is_batch else X
     if isinstance(X, np.ndarray | list | tuple):
         return X
@@ -127,7 +127,7 @@ def _no_reader(X: object, name: str, libraries: str) -> TypeError:
 
 def titles_of(X: Any) -> tuple[Hashable, ...]:
     """Return the titles of the columns of a table, in a form that a model file can hold."""
-    return tuple(map(plain_title, X.column_names if frame_kind(X) == "pyarrow" else X.columns))
+    return tuple(map(plain_title, X.column_names if table_library(X) == "pyarrow" else X.columns))
 
 
 def plain_title(title: object) -> Hashable:

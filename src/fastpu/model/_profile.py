@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from fastpu.common._text import where_column
 from fastpu.common._warn import warn
-from fastpu.data._categories import Kept, categorical_columns, columns_in_sets, unseen_place
+from fastpu.data._categories import ColumnCategories, categorical_columns, columns_in_sets, unseen_place
 from fastpu.data._frames import take_rows
 from fastpu.data._matrix import DenseMatrix, Matrix
-from fastpu.data._tables import frame_kind, known_table
+from fastpu.data._tables import known_table, table_library
 from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import UnlikeRowsWarning
@@ -142,7 +142,7 @@ def rows_of_profile(n_rows: int, y: object, sample_weight: object) -> NDArray[np
 def _taken(table: Any, rows: NDArray[np.int64]) -> Any:
     if isinstance(table, list | tuple):
         return [table[row] for row in rows]
-    return take_rows(table, frame_kind(table), rows)
+    return take_rows(table, table_library(table), rows)
 
 
 def as_dense(matrix: Matrix | BinnedFeatures) -> DenseMatrix | None:
@@ -258,7 +258,7 @@ def check_profile(profile: Profile | None, n_features: int) -> None:
         raise ValueError(f"profile must have arrays for {n_features} columns")
 
 
-def is_unseen(entries: NDArray[Any], categories: Kept, column: int) -> NDArray[np.bool_]:
+def is_unseen(entries: NDArray[Any], categories: ColumnCategories, column: int) -> NDArray[np.bool_]:
     """Tell which entries of a column are categories that training did not have."""
     if str(column) not in categories:
         return np.zeros(entries.size, dtype=np.bool_)

@@ -13,7 +13,7 @@ from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.common._functions import check_function
 from fastpu.common._params import check_scores_rows
 from fastpu.common._warn import silenced
-from fastpu.data._categories import Kept, categorical_columns, columns_in_order
+from fastpu.data._categories import ColumnCategories, categorical_columns, columns_in_order
 from fastpu.data._matrix import Matrix
 from fastpu.data._table_rows import TableRows
 from fastpu.data._validate import check_matrix, check_vector, first_bad_entry
@@ -94,7 +94,9 @@ def rankers_of_numbers(matrix: Matrix, generator: np.random.Generator, n_threads
     return [boosted, gaussian]
 
 
-def rankers_of_trees(rows: TableRows, categories: Kept, generator: np.random.Generator, n_threads: int) -> list[Ranker]:
+def rankers_of_trees(
+    rows: TableRows, categories: ColumnCategories, generator: np.random.Generator, n_threads: int
+) -> list[Ranker]:
     """Return boosted stumps and a forest, which take missing entries and categories as they are."""
     # The bins of a column do without labels, but many categories are put in an order by those of the rows of each fit.
     is_binned = isinstance(rows.X, BinnedFeatures) or not columns_in_order(categories)
@@ -127,7 +129,7 @@ def open_rankers(
     if fit is None:
         if isinstance(rows.X, BinnedFeatures):
             return rankers_of_trees(rows, rows.X.categories, generator, n_threads)
-        matrix = check_matrix(rows.X, finite=False, categories="learn")
+        matrix = check_matrix(rows.X, finite=False, takes_categories=True)
         if categorical_columns(matrix.categories) or first_bad_entry(matrix, None) is not None:
             return rankers_of_trees(rows, matrix.categories, generator, n_threads)
         return rankers_of_numbers(matrix, generator, n_threads)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._types import MatrixLike
-from fastpu.data._categories import Kept
+from fastpu.data._categories import ColumnCategories
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import _MAX_CUTS, BinnedFeatures, binned
@@ -27,11 +27,11 @@ def check_max_bins_or_word(max_bins: object, words: tuple[str, ...]) -> int | st
     return check_max_bins(max_bins)
 
 
-def read_features(X: MatrixLike, categories: Kept | None = None) -> Matrix | BinnedFeatures:
+def read_features(X: MatrixLike, categories: ColumnCategories | None = None) -> Matrix | BinnedFeatures:
     """Return X, checked; a frame is read with these categories, or with those that it has."""
     if isinstance(X, BinnedFeatures):
         return X
-    return check_matrix(X, finite=False, categories="learn" if categories is None else categories)
+    return check_matrix(X, finite=False, takes_categories=True, categories=categories)
 
 
 def check_bins_of(features: Matrix | BinnedFeatures, max_bins: int | str | None) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import MatrixLike
-from fastpu.data._categories import Kept, check_kept, columns_in_sets
+from fastpu.data._categories import ColumnCategories, check_kept, columns_in_sets
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._calibration import of_training_rows
 from fastpu.model._cut import CutRows
@@ -136,7 +136,7 @@ class TreeEnsemble(Model):
     packed_nodes: NDArray[np.uint64]
     tree_starts: NDArray[np.int64]
     category_sets: NDArray[np.uint64]
-    categories: Kept
+    categories: ColumnCategories
     divisor: int
     seed: int
     oob_sum: NDArray[np.float64] | None = None
