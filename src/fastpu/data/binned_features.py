@@ -24,8 +24,8 @@ from fastpu.data._categories import (
     columns_in_order,
     has_levels,
 )
-from fastpu.data._category_order import by_first_rows
-from fastpu.data._matrix import Matrix
+from fastpu.data._first_row_order import by_first_rows
+from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._tables import Titles
 from fastpu.data._validate import check_features, check_matrix, check_sample_weight
 
@@ -253,7 +253,9 @@ def bin_features(
             f"X itself to the fit"
         )
     weights = check_sample_weight(sample_weight, matrix.n_rows)
-    return binned(by_first_rows(matrix, weights), max_bins, weights, resolve_n_threads(n_threads))
+    if isinstance(matrix, DenseMatrix):
+        matrix = by_first_rows(matrix, weights)
+    return binned(matrix, max_bins, weights, resolve_n_threads(n_threads))
 
 
 def binned(matrix: Matrix, max_bins: int, weights: NDArray[np.float64] | None, n_threads: int) -> BinnedFeatures:
