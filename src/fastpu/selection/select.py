@@ -306,8 +306,8 @@ def select(
     chosen = search.try_all()
     if refine is not None:
         chosen = search.refine(chosen, arguments)
-    last = {"n_threads": most_threads} if threads_of_a_fit else {}
-    model = fit(X, labels, **{**last, **fixed}, **by_row, **search.points[chosen])
+    threads_of_last_fit = {"n_threads": most_threads} if threads_of_a_fit else {}
+    model = fit(X, labels, **{**threads_of_last_fit, **fixed}, **by_row, **search.points[chosen])
     return Selection(
         best_params=FrozenMapping(search.points[chosen]),
         best_score=search.scores[chosen],

@@ -324,10 +324,10 @@ class TreeEnsemble(Model):
     def _out_of_bag(self) -> NDArray[np.float64] | None:
         return self.oob_decision_function
 
-    def _unlabelled(self) -> CutRows:
+    def _rows_to_cut(self) -> CutRows:
         scores, labels = self.oob_decision_function, self.training_labels
         if scores is None:
-            return super()._unlabelled()
+            return super()._rows_to_cut()
         if labels is None:
             raise ValueError(
                 "X_unl must be given for with_threshold, got None: the model was saved by an earlier version of fastpu "
