@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fastpu import _core
 from fastpu.common._frozen import set_fields
@@ -23,7 +23,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._text import describe, short
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import LabelsLike, VectorLike
+from fastpu.common._types import LabelsLike, Scenario, VectorLike
 from fastpu.data._coding import apply_codes, read_labels
 from fastpu.data._validate import check_sample_weight
 from fastpu.metrics import auc
@@ -183,7 +183,9 @@ class Objective:
         value = auc(codes[judged] == 1, scores[judged], sample_weight=kept)
         return ("auc", value) if _is_of(second, "xgboost") else ("auc", value, True)
 
-    def calc_ders_range(self, approxes: Any, targets: Any, weights: object) -> NDArray[np.float64]:
+    def calc_ders_range(
+        self, approxes: ArrayLike, targets: ArrayLike, weights: VectorLike | None
+    ) -> NDArray[np.float64]:
         """Return the negative derivatives of some of the rows of `y`, for CatBoost.
 
         Raises
@@ -423,7 +425,7 @@ def logistic(y: LabelsLike | None = None, *, n_threads: int | None = None) -> Ob
 
 @answers_unknown_keywords
 def upu(
-    y: LabelsLike | None = None, *, prior: float, scenario: str = "case_control", n_threads: int | None = None
+    y: LabelsLike | None = None, *, prior: float, scenario: Scenario = "case_control", n_threads: int | None = None
 ) -> Objective:
     """Return the logistic loss of uPU, an unbiased estimate of the risk of a classifier.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +28,9 @@ def plan(
     n: int,
     *,
     prior: float | PriorEstimate | None = None,
-    goal: str = "count",
+    goal: Literal["count", "precision", "recall", "find"] = "count",
     k: float | None = None,
-    strata: object = None,
+    strata: Sequence[int] | None = None,
     after: Plan | None = None,
     random_state: RandomState = None,
 ) -> Plan:

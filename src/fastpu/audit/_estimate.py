@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,7 +140,12 @@ class Audit(PriorEstimate):
 
 @answers_unknown_keywords
 def estimate(
-    plan: Plan, answers: VectorLike, *, k: float | None = None, level: float = 0.9, unclear: str = "bounds"
+    plan: Plan,
+    answers: VectorLike,
+    *,
+    k: float | None = None,
+    level: float = 0.9,
+    unclear: Literal["bounds", "missing"] = "bounds",
 ) -> Audit:
     r"""Estimate from the answers for a plan's rows how many of all rows are positive, and precision and recall.
 

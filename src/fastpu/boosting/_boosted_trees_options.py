@@ -14,6 +14,7 @@ from fastpu.common._bags import AutoBags, BagRatio, BagSizes, bag_sizes, check_b
 from fastpu.common._frozen import set_fields
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.data._validate import label_counts
+from fastpu.model._prior import PriorEstimate
 from fastpu.tree._binning import check_max_bins
 from fastpu.tree._loss_and_prior import check_loss_and_prior
 from fastpu.tree._max_features import MaxFeatures, check_max_features, number_of_features
@@ -37,7 +38,7 @@ class BoostedTreesOptions:
     """The options of `fastpu.fit_boosted_trees`, which says what each of them means. They are checked when set."""
 
     loss: str
-    prior: float | None
+    prior: float | PriorEstimate | None
     scenario: str
     gamma: float
     learning_rate: float

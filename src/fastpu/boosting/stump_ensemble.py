@@ -10,7 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
+<<<<<<< HEAD
 from fastpu.data._categories import ColumnCategories, category_flags, check_kept, columns_in_sets
+=======
+from fastpu.common._types import MatrixLike
+from fastpu.data._categories import Kept, category_flags, check_kept, columns_in_sets
+>>>>>>> main
 from fastpu.data._matrix import Matrix
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._model import Model
@@ -120,7 +125,7 @@ class StumpEnsemble(Model):
         total = float(shares.sum())
         return shares / total if total > 0 else shares
 
-    def staged_decision_function(self, X: object) -> Iterator[NDArray[np.float64]]:
+    def staged_decision_function(self, X: MatrixLike) -> Iterator[NDArray[np.float64]]:
         """Yield the scores of the rows of `X` after each round, each time as a new array of shape (n,).
 
         `X` is what `decision_function` takes, and the last array equals its result up to rounding. Each round costs

@@ -95,9 +95,11 @@ def fit_pnu_auc_boost(
     n_threads : int, optional
         The largest number of threads of each worker. By default it is the number that Dask gave the worker.
     callback : callable, optional
-        ``callback(info: BoostRound) -> bool | None`` is called on the driver after every round. True ends the fit.
+        ``callback(info: BoostRound) -> bool | None``, called on the driver after every round. If it returns True, the
+        fit ends, and the model has the rounds so far.
     progress : bool, default False
-        Whether to show a progress bar, by tqdm if it is installed.
+        Whether to show a progress bar that counts rounds. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
+from fastpu.common._types import EstimatorLike, FoldsLike
 from fastpu.common._warn import warn
 from fastpu.estimators._clone_rows import CloneRows, folds_of
 from fastpu.estimators._meta_classifier import WithProbabilities
@@ -86,9 +87,9 @@ class ElkanNotoClassifier(WithProbabilities):
     array([False,  True])
     """
 
-    estimator: Any
+    estimator: EstimatorLike
     _: KW_ONLY
-    cv: Any = 5
+    cv: FoldsLike = 5
 
     def _fit(self, training: CloneRows) -> None:
         rows = np.flatnonzero(training.mass > 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._types import RoundCallback
 from fastpu.estimators._documentation import explains_parameters_of
@@ -54,11 +56,11 @@ class ISVMClassifier(TakesWeights):
         solver_tol: float = 1e-09,
         solver_max_iter: int | None = None,
         check_increase: bool = True,
-        solver: str = "exact",
+        solver: Literal["exact", "iadmm"] = "exact",
         n_threads: int | None = None,
         callback: RoundCallback[MarginRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:
@@ -130,17 +132,17 @@ class IPSIClassifier(TakesWeights):
         self,
         *,
         C: float | None = None,
-        init: str = "hinge",
+        init: Literal["hinge", "psi", "isvm"] = "hinge",
         tol: float = 0.001,
         max_iter: int = 100,
         solver_tol: float = 1e-09,
         solver_max_iter: int | None = None,
         check_increase: bool = True,
-        solver: str = "exact",
+        solver: Literal["exact", "iadmm"] = "exact",
         n_threads: int | None = None,
         callback: RoundCallback[MarginRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:

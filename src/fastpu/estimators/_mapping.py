@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Literal
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._types import RoundCallback
+from fastpu.common._types import GammaLike, KernelLike, RoundCallback
 from fastpu.estimators._documentation import explains_parameters_of
 from fastpu.estimators._fastpu_classifier import Seed
 from fastpu.estimators._fit_arguments import TakesRows
@@ -50,8 +50,8 @@ class SMCClassifier(TakesRows):
         max_iter: int = 100,
         max_pos_reject: float | None = None,
         hold_out: float | None = None,
-        kernel: str | Callable[..., object] = "rbf",
-        gamma: float | str = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: GammaLike = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         cache_mb: float = 200,
@@ -61,7 +61,7 @@ class SMCClassifier(TakesRows):
         n_threads: int | None = None,
         callback: RoundCallback[MappingRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:
@@ -143,8 +143,8 @@ class SVMCClassifier(TakesRows):
         max_iter: int = 100,
         max_pos_reject: float | None = None,
         hold_out: float | None = None,
-        kernel: str | Callable[..., object] = "rbf",
-        gamma: float | str = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: GammaLike = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         cache_mb: float = 200,
@@ -154,7 +154,7 @@ class SVMCClassifier(TakesRows):
         n_threads: int | None = None,
         callback: RoundCallback[MappingRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:

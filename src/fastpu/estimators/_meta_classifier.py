@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, VectorLike
+from fastpu.common._types import EstimatorLike, GroupsLike, LabelsLike, MatrixLike, VectorLike
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._tables import known_table
@@ -44,9 +44,10 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
     `estimator_`, unless it has `_scores` too.
     """
 
-    estimator: Any
+    estimator: EstimatorLike
     estimator_: Any
-    response_method: str = "predict_proba"  # a parameter of classes that take other scores too
+    # A parameter of the classes that take other scores too.
+    response_method: Literal["auto", "predict_proba", "decision_function"] = "predict_proba"
     response_method_: str
     _needs_negatives = False  # whether labels of 0 mean negative to `estimator`, with weights that say how surely
 

@@ -13,6 +13,7 @@ from fastpu.common._bags import AutoBags, bag_sizes, check_bag_ratio
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._text import short
+from fastpu.common._types import EstimatorLike
 from fastpu.estimators._clone_rows import CloneRows
 from fastpu.estimators._fastpu_classifier import seed_of
 from fastpu.estimators._inner_estimator import scores_of
@@ -105,11 +106,11 @@ class PUBaggingClassifier(MetaClassifier):
     True
     """
 
-    estimator: Any
+    estimator: EstimatorLike
     _: KW_ONLY
     n_bags: int = 50
     bag_ratio: float | Literal["auto"] = "auto"
-    response_method: str = "auto"
+    response_method: Literal["auto", "predict_proba", "decision_function"] = "auto"
     n_jobs: int | None = None
     random_state: int | np.random.Generator | np.random.RandomState | None = None
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RoundCallback
+from fastpu.common._types import GammaLike, GroupsLike, KernelLike, LabelsLike, MatrixLike, RoundCallback
 from fastpu.estimators._documentation import explains_parameters_of
 from fastpu.estimators._fastpu_classifier import FastpuClassifier, Seed, one_model
 from fastpu.estimators._fit_input import FitInput
@@ -39,7 +38,7 @@ class UsesNeighbours(FastpuClassifier):
         one.
     """
 
-    kernel: str | Callable[..., object]
+    kernel: KernelLike
     n_components: int | None
     model_: PualMachine
 
@@ -108,10 +107,10 @@ class PUALClassifier(UsesNeighbours):
         C_pos: float = 1.0,
         C_unl: float = 0.1,
         lam: float = 1.0,
-        sigma: float | str = "median",
+        sigma: float | Literal["median"] = "median",
         n_neighbors: int = 5,
-        kernel: str | Callable[..., object] = "linear",
-        gamma: float | str = "scale",
+        kernel: KernelLike = "linear",
+        gamma: GammaLike = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         tol: float = 1e-09,
@@ -121,7 +120,7 @@ class PUALClassifier(UsesNeighbours):
         n_threads: int | None = None,
         callback: RoundCallback[PualRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:
@@ -200,10 +199,10 @@ class GLLCClassifier(UsesNeighbours):
         C_pos: float = 1.0,
         C_unl: float = 0.1,
         lam: float = 1.0,
-        sigma: float | str = "median",
+        sigma: float | Literal["median"] = "median",
         n_neighbors: int = 5,
-        kernel: str | Callable[..., object] = "linear",
-        gamma: float | str = "scale",
+        kernel: KernelLike = "linear",
+        gamma: GammaLike = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         n_components: int | None = None,
@@ -211,7 +210,7 @@ class GLLCClassifier(UsesNeighbours):
         n_threads: int | None = None,
         callback: RoundCallback[PualRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_random_state
-from fastpu.common._types import MatrixLike, RandomState, RoundCallback
+from fastpu.common._types import MatrixLike, RandomState, RoundCallback, Scenario
 from fastpu.data._validate import check_matrix
 from fastpu.estimators._calibration import in_proportion
 from fastpu.estimators._documentation import explains_parameters_of
@@ -38,7 +38,7 @@ class EstimatesPrior(FastpuClassifier):
     """
 
     prior: float | PriorEstimate | str
-    scenario: str
+    scenario: Scenario
     prior_: float
     prior_estimate_: PriorEstimate | None
 
@@ -54,7 +54,7 @@ class EstimatesPrior(FastpuClassifier):
         settled.prior_ = check_prior(settled.prior)
         return settled
 
-    def _prior_and_scenario(self) -> tuple[float, str]:
+    def _prior_and_scenario(self) -> tuple[float, Scenario]:
         """Return the prior as a number, as the function takes it, and the scenario; of a settled classifier."""
         if self.prior_estimate_ is not None:  # whose doubts have been told
             return self.prior_estimate_.value, "case_control"
@@ -127,10 +127,10 @@ class UPUClassifier(EstimatesPrior, TakesWeights):
         self,
         *,
         prior: float | PriorEstimate | str = "bbe",
-        scenario: str = "case_control",
+        scenario: Scenario = "case_control",
         lam: float | None = None,
-        loss: str = "logistic",
-        model: str = "linear",
+        loss: Literal["logistic", "squared"] = "logistic",
+        model: Literal["linear", "gauss"] = "linear",
         n_centers: int = 200,
         centers: MatrixLike | None = None,
         bandwidth: float | None = None,
@@ -140,7 +140,7 @@ class UPUClassifier(EstimatesPrior, TakesWeights):
         n_threads: int | None = None,
         callback: RoundCallback[RiskRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:
@@ -220,10 +220,10 @@ class NNPUClassifier(EstimatesPrior, TakesWeightsAndEvalSet):
         self,
         *,
         prior: float | PriorEstimate | str = "bbe",
-        scenario: str = "case_control",
+        scenario: Scenario = "case_control",
         lam: float | None = None,
-        loss: str = "logistic",
-        model: str = "linear",
+        loss: Literal["sigmoid", "logistic", "squared"] = "logistic",
+        model: Literal["linear", "gauss", "mlp"] = "linear",
         beta: float = 0.0,
         gamma_nn: float = 1.0,
         n_centers: int = 200,
@@ -231,15 +231,15 @@ class NNPUClassifier(EstimatesPrior, TakesWeightsAndEvalSet):
         bandwidth: float | None = None,
         n_hidden: int = 100,
         learning_rate: float | None = None,
-        batch_size: int | str | None = "auto",
+        batch_size: int | Literal["auto"] | None = "auto",
         n_epochs: int | None = None,
         validation_fraction: float = 0.1,
-        early_stopping_rounds: int | str | None = "auto",
+        early_stopping_rounds: int | Literal["auto"] | None = "auto",
         random_state: Seed = None,
         n_threads: int | None = None,
         callback: RoundCallback[RiskRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import assert_all_finite
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
+from fastpu.common._types import ColumnsLike, EstimatorLike
 from fastpu.common._warn import warn
 from fastpu.data._columns import chosen_columns
 from fastpu.estimators._clone_rows import CloneRows
@@ -129,11 +130,11 @@ class SARClassifier(WithProbabilities):
     0.25 of the others are positive, 0.25 in truth
     """
 
-    estimator: Any
+    estimator: EstimatorLike
     _needs_negatives = True
     _: KW_ONLY
-    propensity_estimator: Any = None
-    propensity_columns: Any = None
+    propensity_estimator: EstimatorLike | None = None
+    propensity_columns: ColumnsLike | None = None
     max_iter: int = 200
     tol: float = 1e-4
 

@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from fastpu.common._params import check_k
 from fastpu.common._text import short
+from fastpu.common._types import Scenario
 from fastpu.estimators._pu_classifier import has_unlabeled, label_vector, labelled_rows
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
 from fastpu.model._prior import check_prior, check_scenario, take_prior_in
@@ -43,7 +44,7 @@ class PUScorer:
 
     criterion: str
     prior: float | None
-    scenario: str
+    scenario: Scenario
     k: float | None = None
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
@@ -149,7 +150,7 @@ def labeled_scorer(scoring: Any) -> LabeledScorer:
     return LabeledScorer(scoring)
 
 
-def puf_scorer(*, scenario: str = "case_control") -> PUScorer:
+def puf_scorer(*, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.puf_score`, which needs no prior.
 
     Parameters
@@ -175,7 +176,7 @@ def puf_scorer(*, scenario: str = "case_control") -> PUScorer:
     return PUScorer("puf", None, check_scenario(scenario))
 
 
-def err_star_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
+def err_star_scorer(*, prior: float, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by the negative of `fastpu.metrics.err_star`, because scikit-learn maximises.
 
     Parameters
@@ -199,7 +200,7 @@ def err_star_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer
     return PUScorer("err_star", *take_prior_in(scenario, prior))
 
 
-def pu_auc_scorer(*, prior: float, scenario: str = "case_control") -> PUScorer:
+def pu_auc_scorer(*, prior: float, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.pu_auc`, the AUC against negatives that are not known.
 
     Parameters
@@ -247,7 +248,7 @@ def lift_scorer(k: float) -> PUScorer:
     return PUScorer("lift", None, "case_control", k)
 
 
-def precision_at_k_scorer(k: float, prior: float, *, scenario: str = "case_control") -> PUScorer:
+def precision_at_k_scorer(k: float, prior: float, *, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.precision_at_k`.
 
     It orders models as `lift_scorer` does, unless the precision reaches 1, where it is cut off.
@@ -277,7 +278,7 @@ def precision_at_k_scorer(k: float, prior: float, *, scenario: str = "case_contr
     return PUScorer("precision_at_k", *take_prior_in(scenario, prior), k)
 
 
-def average_precision_scorer(prior: float, *, scenario: str = "case_control") -> PUScorer:
+def average_precision_scorer(prior: float, *, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.average_precision`.
 
     Parameters

@@ -64,7 +64,7 @@ class PNUAUCBoostClassifier(TakesWeightsAndEvalSet):
         n_threads: int | None = None,
         callback: RoundCallback[BoostRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._types import RoundCallback
+from fastpu.common._types import GammaLike, KernelLike, RoundCallback
 from fastpu.estimators._documentation import explains_parameters_of
 from fastpu.estimators._fastpu_classifier import Seed, one_model
 from fastpu.estimators._fit_arguments import TakesRows, TakesWeights
@@ -69,8 +68,8 @@ class BSVMClassifier(TakesWeights):
         C_pos: float | None = None,
         C_unl: float | None = None,
         C: float = 1.0,
-        kernel: str | Callable[..., object] = "linear",
-        gamma: float | str = "scale",
+        kernel: KernelLike = "linear",
+        gamma: GammaLike = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         cache_mb: float = 200,
@@ -79,7 +78,7 @@ class BSVMClassifier(TakesWeights):
         n_threads: int | None = None,
         callback: RoundCallback[SvmRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:
@@ -167,8 +166,8 @@ class BaggingSVMClassifier(TakesRows):
         C: float = 1.0,
         n_bags: int | None = None,
         bag_ratio: float | None = 1.0,
-        kernel: str | Callable[..., object] = "linear",
-        gamma: float | str = "scale",
+        kernel: KernelLike = "linear",
+        gamma: GammaLike = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         cache_mb: float = 200,
@@ -178,7 +177,7 @@ class BaggingSVMClassifier(TakesRows):
         n_threads: int | None = None,
         callback: RoundCallback[BagRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
-from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RoundCallback, VectorLike
+from fastpu.common._types import (
+    GammaLike,
+    GroupsLike,
+    KernelLike,
+    LabelsLike,
+    MatrixLike,
+    RoundCallback,
+    Scenario,
+    VectorLike,
+)
 from fastpu.common._warn import warn
 from fastpu.estimators._documentation import explains_parameters_of
 from fastpu.estimators._fastpu_classifier import FastpuClassifier, Seed
@@ -19,6 +27,7 @@ from fastpu.exceptions import ConvergenceWarning
 from fastpu.model._prior import PriorEstimate
 from fastpu.path._path_warnings import precision_forgiven
 from fastpu.path._points import PathRound
+from fastpu.path._selection import PathScoring
 from fastpu.path.path_model import SVMPath
 from fastpu.path.svm_path import fit_pu_svm_path, fit_svm_path
 from fastpu.svm.kernel_machine import KernelMachine
@@ -51,10 +60,10 @@ class OnPath(FastpuClassifier):
     """
 
     lam: float | None
-    scoring: str | Callable[..., float]
+    scoring: PathScoring
     n_folds: int | None
     prior: float | PriorEstimate | None
-    scenario: str
+    scenario: Scenario
     path_: SVMPath
     model_: KernelMachine
 
@@ -136,8 +145,8 @@ class SVMPathClassifier(OnPath):
     def __init__(
         self,
         *,
-        kernel: str | Callable[..., object] = "rbf",
-        gamma: float | str = "scale",
+        kernel: KernelLike = "rbf",
+        gamma: GammaLike = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         lam_min: float = 0.0,
@@ -147,12 +156,12 @@ class SVMPathClassifier(OnPath):
         callback: RoundCallback[PathRound] | None = None,
         progress: bool = False,
         lam: float | None = None,
-        scoring: str | Callable[..., float] = "f1",
+        scoring: PathScoring = "f1",
         n_folds: int | None = 5,
         prior: float | PriorEstimate | None = None,
-        scenario: str = "case_control",
+        scenario: Scenario = "case_control",
         random_state: Seed = None,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:
@@ -260,8 +269,8 @@ class PUSVMPathClassifier(OnPath, TakesRows):
         *,
         C_pos: float | None = None,
         C_unl: float = 1.0,
-        kernel: str | Callable[..., object] = "linear",
-        gamma: float | str = "scale",
+        kernel: KernelLike = "linear",
+        gamma: GammaLike = "scale",
         degree: int = 3,
         coef0: float = 0.0,
         lam_min: float = 0.0,
@@ -270,13 +279,13 @@ class PUSVMPathClassifier(OnPath, TakesRows):
         n_threads: int | None = None,
         callback: RoundCallback[PathRound] | None = None,
         progress: bool = False,
-        scoring: str | Callable[..., float] = "puf",
+        scoring: PathScoring = "puf",
         lam: float | None = None,
         n_folds: int | None = 5,
         prior: float | PriorEstimate | None = None,
-        scenario: str = "case_control",
+        scenario: Scenario = "case_control",
         random_state: Seed = None,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:

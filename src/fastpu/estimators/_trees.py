@@ -11,7 +11,7 @@ from fastpu.boosting._boosted_trees_options import LossName
 from fastpu.boosting._boosted_trees_rounds import BoostedTreesRound
 from fastpu.boosting.boosted_trees import fit_boosted_trees
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RoundCallback, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RoundCallback, Scenario, VectorLike
 from fastpu.estimators._documentation import explains_parameters_of
 from fastpu.estimators._fastpu_classifier import FastpuClassifier, Seed
 from fastpu.estimators._fit_input import FitInput
@@ -36,7 +36,7 @@ class HasTrees(FastpuClassifier):
         in every bag. A single booster has none.
     """
 
-    prior: float | None
+    prior: float | PriorEstimate | None
     scenario: Literal["case_control", "single_set"]
     model_: TreeEnsemble
 
@@ -86,8 +86,8 @@ class ForestClassifier(HasTrees):
         *,
         n_trees: int = 500,
         loss: Literal["gini", "nnpu", "upu"] = "gini",
-        prior: float | None = None,
-        scenario: Literal["case_control", "single_set"] = "case_control",
+        prior: float | PriorEstimate | None = None,
+        scenario: Scenario = "case_control",
         splitter: Literal["random", "best"] = "random",
         bag_ratio: float | Literal["auto"] | None = "auto",
         max_features: Literal["auto", "sqrt", "all"] | int | float = "auto",
@@ -99,7 +99,7 @@ class ForestClassifier(HasTrees):
         n_threads: int | None = None,
         callback: RoundCallback[ForestRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:
@@ -207,8 +207,8 @@ class BoostedTreesClassifier(HasTrees):
         self,
         *,
         loss: LossName = "pnu_auc",
-        prior: float | None = None,
-        scenario: Literal["case_control", "single_set"] = "case_control",
+        prior: float | PriorEstimate | None = None,
+        scenario: Scenario = "case_control",
         gamma: float = 0.5,
         n_rounds: int = 100,
         learning_rate: float = 0.05,
@@ -228,7 +228,7 @@ class BoostedTreesClassifier(HasTrees):
         n_threads: int | None = None,
         callback: RoundCallback[BoostedTreesRound] | None = None,
         progress: bool = False,
-        calibration: str | None = None,
+        calibration: Literal["beta", "sigmoid", "isotonic"] | None = None,
         calibration_prior: float | PriorEstimate | None = None,
         calibration_cv: int = 5,
     ) -> None:

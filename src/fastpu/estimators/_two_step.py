@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
+from fastpu.common._types import EstimatorLike
 from fastpu.common._warn import warn
 from fastpu.estimators._clone_rows import CloneRows
 from fastpu.estimators._fastpu_classifier import seed_of
@@ -109,12 +110,12 @@ class TwoStepClassifier(MetaClassifier):
     True
     """
 
-    estimator: Any
+    estimator: EstimatorLike
     _: KW_ONLY
     spy_share: float = 0.15
     spy_quantile: float = 0.05
     max_iter: int = 1
-    response_method: str = "auto"
+    response_method: Literal["auto", "predict_proba", "decision_function"] = "auto"
     random_state: int | np.random.Generator | np.random.RandomState | None = None
 
     def _fit(self, training: CloneRows) -> None:

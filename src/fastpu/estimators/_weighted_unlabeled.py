@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
+from fastpu.common._types import EstimatorLike, FoldsLike, Scenario
 from fastpu.estimators._clone_rows import CloneRows, folds_of
 from fastpu.estimators._inner_estimator import check_takes_weights
 from fastpu.estimators._meta_classifier import WithProbabilities
@@ -108,12 +109,12 @@ class WeightedUnlabeledClassifier(WithProbabilities):
     0.3
     """
 
-    estimator: Any
+    estimator: EstimatorLike
     _needs_negatives = True
     _: KW_ONLY
     prior: float
-    scenario: str = "case_control"
-    cv: Any = 5
+    scenario: Scenario = "case_control"
+    cv: FoldsLike = 5
     n_rounds: int = 1
 
     def _fit(self, training: CloneRows) -> None:

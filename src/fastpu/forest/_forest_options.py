@@ -12,7 +12,7 @@ from fastpu.common._bags import AutoBags, BagRatio, BagSizes, bag_sizes, check_b
 from fastpu.common._frozen import set_fields
 from fastpu.common._params import MANY, check_choice, check_int
 from fastpu.data._validate import label_counts
-from fastpu.model._prior import prior_by_labels
+from fastpu.model._prior import PriorEstimate, prior_by_labels
 from fastpu.tree._binning import check_max_bins
 from fastpu.tree._loss_and_prior import check_loss_and_prior
 from fastpu.tree._max_features import MaxFeatures, check_max_features, number_of_features
@@ -30,7 +30,7 @@ class ForestOptions:
 
     n_trees: int
     loss: str
-    prior: float | None
+    prior: float | PriorEstimate | None
     scenario: str
     splitter: str
     bag_ratio: BagRatio

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.common._types import KernelFunction
 from fastpu.data._kept_rows import check_kept_rows, kept_rows
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import check_matrix, is_rising
@@ -29,7 +30,7 @@ class KernelModel(Model, is_base=True):
     gamma: float | None
     degree: int
     coef0: float
-    function: Callable[..., Any] | None = None
+    function: KernelFunction | None = None
 
     @property
     def _kernel(self) -> Kernel:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
-from fastpu.common._types import GroupsLike, LabelsLike, RandomState, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, RandomState, Scenario, VectorLike
 from fastpu.metrics._intervals import Recalls, Shares, check_boot, warn_of_open_range
 from fastpu.metrics._ranked_rows import recall_of
 from fastpu.metrics._ranking_estimates import RankingCurve
@@ -23,7 +23,7 @@ def ranking_curve(
     scores: VectorLike,
     *,
     prior: float | PriorEstimate | None = None,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     groups: GroupsLike | None = None,
     n_points: int = 200,
     n_boot: int = 0,
@@ -50,8 +50,8 @@ def ranking_curve(
         How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
         ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_points : int, default 200
         Most points of the curve, from 2 to 10^6. Half of them are at even distances and half at even ratios, so that
         the top of the ranking is seen. With as many unlabelled rows or fewer there is a point for each row.

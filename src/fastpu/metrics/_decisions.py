@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
-from fastpu.common._types import LabelsLike, VectorLike
+from fastpu.common._types import LabelsLike, Scenario, VectorLike
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_binary, check_sample_weight, label_counts
 from fastpu.metrics._intervals import warn_of_open_range
@@ -67,7 +67,7 @@ def err_star(
     scores: VectorLike,
     *,
     prior: float | PriorEstimate,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     threshold: float = 0.0,
     sample_weight: VectorLike | None = None,
 ) -> float:
@@ -147,7 +147,7 @@ def error_rate(
     scores: VectorLike,
     *,
     prior: float | PriorEstimate,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     threshold: float = 0.0,
     sample_weight: VectorLike | None = None,
 ) -> float:
@@ -238,7 +238,7 @@ def puf_score(
     y: LabelsLike,
     scores: VectorLike,
     *,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     threshold: float = 0.0,
     sample_weight: VectorLike | None = None,
 ) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
-from fastpu.common._types import GroupsLike, LabelsLike, RandomState, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, RandomState, Scenario, VectorLike
 from fastpu.common._warn import warn
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_binary, check_sample_weight, label_counts
@@ -123,7 +123,7 @@ def pu_auc(
     scores: VectorLike,
     *,
     prior: float | PriorEstimate,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     groups: GroupsLike | None = None,
     n_boot: int = 0,
     random_state: RandomState = None,
@@ -154,8 +154,8 @@ def pu_auc(
         ``"single_set"`` all n rows together are one sample, and a prior :math:`\pi` is converted to :math:`\theta =
         (\pi n - n_p) / (n - n_p)`.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None

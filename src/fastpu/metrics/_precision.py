@@ -8,7 +8,7 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_k
-from fastpu.common._types import GroupsLike, LabelsLike, RandomState, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, RandomState, Scenario, VectorLike
 from fastpu.common._warn import warn
 from fastpu.exceptions import EstimateWarning
 from fastpu.metrics._intervals import Recalls, Shares, check_boot, drawn_interval, warn_of_open_range
@@ -27,7 +27,7 @@ def precision_at_k(
     k: float,
     prior: float | PriorEstimate,
     *,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     groups: GroupsLike | None = None,
     n_boot: int = 0,
     random_state: RandomState = None,
@@ -57,8 +57,8 @@ def precision_at_k(
         How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
         ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
@@ -123,7 +123,7 @@ def average_precision(
     scores: VectorLike,
     prior: float | PriorEstimate,
     *,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     groups: GroupsLike | None = None,
     n_boot: int = 0,
     random_state: RandomState = None,
@@ -153,8 +153,8 @@ def average_precision(
         How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
         ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None

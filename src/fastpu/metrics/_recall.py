@@ -43,8 +43,8 @@ def recall_at_k(
         How many unlabelled rows are flagged. An int counts rows, from 1 to the number of unlabelled rows. A float in
         (0, 1] is a share of them, rounded to whole rows and at least one row. So 1 is one row, and 1.0 is all rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
@@ -120,8 +120,8 @@ def lift_at_k(
         How many unlabelled rows are flagged. An int counts rows, from 1 to the number of unlabelled rows. A float in
         (0, 1] is a share of them, rounded to whole rows and at least one row. So 1 is one row, and 1.0 is all rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None

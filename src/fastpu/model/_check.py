@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,10 @@ from scipy.special import chdtrc, kolmogorov
 from fastpu.common._frame import frame_of
 from fastpu.data._matrix import DenseMatrix
 from fastpu.model._profile import HasProfile, Profile, as_dense, is_missing, is_unseen, totals
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 _LARGE_SHIFT = 0.2  # the usual rule for the population stability index
 _LARGE_SHARE = 0.05  # by which the share of missing or unseen entries is larger
@@ -157,7 +161,7 @@ class BatchCheck:
 
     __repr__ = __str__
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """Return the columns as a pandas frame, one row each, with the scores as the last row.
 
         Raises

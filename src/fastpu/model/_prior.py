@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_float
 from fastpu.common._sharing import unwrapped
+from fastpu.common._types import Scenario
 from fastpu.common._warn import warn
 from fastpu.exceptions import EstimateWarning
 
@@ -74,9 +75,9 @@ class PriorEstimate:
         return f"PriorEstimate({', '.join(parts)})"
 
 
-def check_scenario(value: object) -> str:
+def check_scenario(value: object) -> Scenario:
     """Return `value` if it is one of the two ways in which labelled and unlabelled rows are drawn."""
-    return check_choice("scenario", value, SCENARIOS)
+    return "single_set" if check_choice("scenario", value, SCENARIOS) == "single_set" else "case_control"
 
 
 def check_prior(value: object, name: str = "prior") -> float:
@@ -85,13 +86,13 @@ def check_prior(value: object, name: str = "prior") -> float:
     return check_float(name, number, low=0, high=1, open_low=True, open_high=True)
 
 
-def check_prior_in(scenario: object, prior: object) -> tuple[float, str]:
+def check_prior_in(scenario: object, prior: object) -> tuple[float, Scenario]:
     """Return a prior and the scenario that it belongs to: an estimate is of the unlabelled rows, whatever is given."""
     number, drawn_as = check_prior(prior), check_scenario(scenario)
     return number, "case_control" if isinstance(prior, PriorEstimate) else drawn_as
 
 
-def take_prior_in(scenario: object, prior: object) -> tuple[float, str]:
+def take_prior_in(scenario: object, prior: object) -> tuple[float, Scenario]:
     """Return what `check_prior_in` does, for a result that takes the number for true: warn of an estimate that is wide.
 
     A result that carries the range of the prior itself calls `check_prior_in`.
@@ -134,12 +135,15 @@ def prior_among_unlabeled(prior: float, *, n_pos: float, n_unl: float, n_neg: fl
     return min(1.0, max(0.0, hidden / n_unl))
 
 
-def proper_prior(prior: float | None, scenario: str, *, n_pos: float, n_unl: float, n_neg: float = 0) -> float:
+def proper_prior(
+    prior: float | PriorEstimate | None, scenario: str, *, n_pos: float, n_unl: float, n_neg: float = 0
+) -> float:
     """As `prior_among_unlabeled`, for a prior that must leave positive and negative rows there; 0.5 for None."""
     if prior is None:
         if scenario != "case_control":
             raise ValueError(f"scenario must be 'case_control' where no prior is given, got {scenario!r}")
         return 0.5
+    prior = prior.value if isinstance(prior, PriorEstimate) else prior
     share = prior_among_unlabeled(prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=scenario)
     if not 0 < share < 1:
         raise ValueError(
@@ -150,7 +154,7 @@ def proper_prior(prior: float | None, scenario: str, *, n_pos: float, n_unl: flo
 
 
 def prior_by_labels(
-    prior: float | None, scenario: str, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
+    prior: float | PriorEstimate | None, scenario: str, labels: NDArray[np.int8], weights: NDArray[np.float64] | None
 ) -> float:
     """As `proper_prior`, of positive and unlabelled rows; weights are summed exactly, in whatever order they come."""
     groups = (labels == label for label in (1, 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from fastpu.path._follow import follow_path, path_fields
 from fastpu.path._options import PathOptions
 from fastpu.path._points import PathPoints
 from fastpu.svm._svm_options import check_cache
+
+#: A criterion for the best machine of a path: one of the names, or a function of true and predicted labels.
+PathScoring: TypeAlias = Literal["puf", "err_star", "f1", "error", "end"] | Callable[[Any, Any], float]
 
 _USUAL_CACHE = 200.0  # MiB: of models that were saved without their cache_mb
 _SCORINGS = ("puf", "err_star", "f1", "error", "end")

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._text import describe
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Colours that the colour-blind tell apart (Okabe and Ito), and dashes: no two of 28 lines have both in common.
 CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -50,7 +53,7 @@ def check_pair(X: object, y: object) -> None:
         raise ValueError(f"X and y must be given together or not at all, got only {'y' if X is None else 'X'}")
 
 
-def open_axes(ax: object, n: int, size: tuple[float, float]) -> tuple[list[Any], Any]:
+def open_axes(ax: object, n: int, size: tuple[float, float]) -> tuple[list[Any], Figure]:
     """Return `n` Axes, one below the other, and their Figure: the user's `ax`, or new ones without pyplot."""
     if ax is not None:
         axes: list[Any] = list(np.asarray(ax, dtype=object).ravel())
@@ -66,7 +69,7 @@ def open_axes(ax: object, n: int, size: tuple[float, float]) -> tuple[list[Any],
     return list(np.atleast_1d(figure.subplots(n, 1, sharex=True)).ravel()), figure
 
 
-def with_legends(axes: list[Any], figure: Any, *, is_ours: bool, entry: float = 2.3) -> Any:
+def with_legends(axes: list[Any], figure: Figure, *, is_ours: bool, entry: float = 2.3) -> Figure:
     """Add a legend to all Axes with labelled artists, and return their figure; what one has named, the next does not.
 
     Above Axes of ours it has columns of `entry` inches as far as they fit; those of the user's have a title there.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,22 @@ from fastpu.metrics._labelled_scores import read_rows
 from fastpu.model._prior import PriorEstimate, check_prior
 from fastpu.plot._axes import CYCLE, GREY, open_axes, with_legends
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
 _TAIL = 0.05  # of the intervals, at each end
 
 
 def calibration(
-    y: LabelsLike, proba: MatrixLike, *, prior: float | PriorEstimate | None = None, n_bins: int = 10, ax: Any = None
-) -> Any:
+    y: LabelsLike,
+    proba: MatrixLike,
+    *,
+    prior: float | PriorEstimate | None = None,
+    n_bins: int = 10,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw a calibration curve without negatives: counted shares of positives over probabilities, by bins.
 
     The rows are divided into bins by their probabilities. Of the unlabelled rows in a bin the share prior * P / U is

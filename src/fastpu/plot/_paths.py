@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._text import describe, short
+from fastpu.common._types import LabelsLike, MatrixLike, Scenario
 from fastpu.model._prior import SCENARIOS, PriorEstimate, check_scenario
 from fastpu.path._selection import BestPoint, Curve, best_of, curve_on_path
 from fastpu.path.path_model import SVMPath
 from fastpu.plot._axes import CYCLE, check_pair, draw_lines, open_axes, with_legends
 from fastpu.selection.select import Selection
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 _MOST_POINTS = 2000  # of a line: more than a figure can show
 _SHOWN = ("auto", "coef", "alpha")
@@ -26,16 +32,16 @@ _WIDE = 30  # an axis is logarithmic from this ratio of the largest to the small
 
 def path(
     model: SVMPath,
-    X: object = None,
-    y: object = None,
+    X: MatrixLike | None = None,
+    y: LabelsLike | None = None,
     *,
-    what: str = "auto",
-    scoring: str = "puf",
+    what: Literal["auto", "coef", "alpha"] = "auto",
+    scoring: Literal["puf", "err_star"] = "puf",
     prior: float | PriorEstimate | None = None,
-    scenario: str = "case_control",
+    scenario: Scenario = "case_control",
     n_lines: int = 50,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | Sequence[Axes] | None = None,
+) -> Figure:
     """Draw an SVM path over lam: coefficients or dual variables, and below them a criterion on held-out rows.
 
     Parameters
@@ -151,7 +157,7 @@ def _draw_criterion(ax: Any, lams: NDArray[np.float64], curve: Curve, best: Best
 # ---- Selection ----
 
 
-def selection(chosen: Selection, *, param: str | None = None, ax: Any = None) -> Any:
+def selection(chosen: Selection, *, param: str | None = None, ax: Axes | None = None) -> Figure:
     """Draw the criterion of `fastpu.select` over the values of one parameter.
 
     Parameters

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,11 @@ from fastpu.metrics import RankingCurve, RankingEstimate, ranking_curve, recall_
 from fastpu.metrics._labelled_scores import read_rows
 from fastpu.plot._axes import CYCLE, GREY, draw_banded, open_axes, with_legends
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
 _BAND = "90 % intervals"
 
 
@@ -24,8 +30,8 @@ def ranking(
     k: float | None = None,
     n_boot: int = 200,
     random_state: RandomState = 0,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | Sequence[Axes] | None = None,
+) -> Figure:
     """Draw recall and lift over the share of the unlabelled rows that is flagged, with intervals of 90 %.
 
     Parameters
@@ -101,7 +107,7 @@ def _mark(ax: Any, share: float, unit: float, at: float | RankingEstimate, name:
     ax.plot([share], [value], "o", color=CYCLE[1], label=f"{name} {value:.3g}{interval}")
 
 
-def audit(found: Audit, *, before: RankingCurve | None = None, ax: Any = None) -> Any:
+def audit(found: Audit, *, before: RankingCurve | None = None, ax: Axes | Sequence[Axes] | None = None) -> Figure:
     """Draw precision and recall of the first rows of a ranking, as the checked rows show them, with intervals.
 
     Parameters

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,21 @@ from fastpu.plot._axes import CYCLE, check_pair, draw_lines, mark_scale, open_ax
 from fastpu.svm.linear_machine import LinearMachine
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
 _INCHES = 0.22  # of the bar of a feature
 
 
 def boosting_curves(
-    model: StumpEnsemble, X: MatrixLike | None = None, y: LabelsLike | None = None, *, ax: Any = None
-) -> Any:
+    model: StumpEnsemble,
+    X: MatrixLike | None = None,
+    y: LabelsLike | None = None,
+    *,
+    ax: Axes | Sequence[Axes] | None = None,
+) -> Figure:
     """Draw the objective of boosting after each round and, below it, the AUC of held-out rows.
 
     Parameters
@@ -66,7 +76,7 @@ def boosting_curves(
     aucs = [(name, model.history[key]) for name, key in judged.items() if key in model.history]
     n_panels = 1 + (bool(aucs) or X is not None)
     axes, figure = open_axes(ax, n_panels, (7, 2 + 1.5 * n_panels))
-    if X is not None:
+    if X is not None and y is not None:
         aucs.append(("X, y", _auc_per_round(model, X, y)))
     n_run, n_kept = objective.size, model.n_iter
     rounds = np.arange(1, n_run + 1)
@@ -89,7 +99,7 @@ def boosting_curves(
     return with_legends(axes, figure, is_ours=ax is None)
 
 
-def label_changes(model: LinearMachine | MappingMachine, *, ax: Any = None) -> Any:
+def label_changes(model: LinearMachine | MappingMachine, *, ax: Axes | Sequence[Axes] | None = None) -> Figure:
     """Draw how many rows changed sides in each iteration, and the sizes of the sets.
 
     Parameters
@@ -156,7 +166,7 @@ def label_changes(model: LinearMachine | MappingMachine, *, ax: Any = None) -> A
     return with_legends(axes, figure, is_ours=ax is None)
 
 
-def importances(model: StumpEnsemble | TreeEnsemble, *, n_lines: int = 20, ax: Any = None) -> Any:
+def importances(model: StumpEnsemble | TreeEnsemble, *, n_lines: int = 20, ax: Axes | None = None) -> Figure:
     """Draw the importance of the features that matter most, the largest above.
 
     Parameters
@@ -206,7 +216,7 @@ def importances(model: StumpEnsemble | TreeEnsemble, *, n_lines: int = 20, ax: A
     return figure
 
 
-def _auc_per_round(model: StumpEnsemble, X: object, y: object) -> NDArray[np.float64]:
+def _auc_per_round(model: StumpEnsemble, X: MatrixLike, y: LabelsLike) -> NDArray[np.float64]:
     staged = iter(model.staged_decision_function(X))
     first = next(staged)
     labels = check_labels(y, first.size)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._params import check_int, check_scores_rows
 from fastpu.common._text import columns_named, describe, where_column
-from fastpu.common._types import LabelsLike, MatrixLike
+from fastpu.common._types import LabelsLike, MatrixLike, ScoresRows
 from fastpu.data._categories import categorical_columns
 from fastpu.data._tables import known_table, table_library
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.plot._axes import groups_of, open_axes, with_legends
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 _ABOVE, _BELOW = (0, 114, 178), (230, 159, 0)  # blue and orange, in 0 ... 255
 _TINTS = (0.10, 0.18, 0.27, 0.38)  # of the bands of scores, from the threshold outwards
@@ -22,8 +27,14 @@ _MANY = 500  # points above which a group is drawn smaller, and as pixels in vec
 
 
 def decision_regions(
-    model: Any, X: MatrixLike, y: LabelsLike, *, resolution: int = 200, max_rows: int = 2000, ax: Any = None
-) -> Any:
+    model: ScoresRows,
+    X: MatrixLike,
+    y: LabelsLike,
+    *,
+    resolution: int = 200,
+    max_rows: int = 2000,
+    ax: Axes | None = None,
+) -> Figure:
     """Draw where in the plane a model of two features predicts +1 (blue) and -1 (orange), and rows on top.
 
     Parameters
@@ -105,7 +116,9 @@ def decision_regions(
     return with_legends(axes, figure, is_ours=ax is None, entry=1.6)
 
 
-def score_histogram(model: Any, X: MatrixLike, y: LabelsLike, *, bins: int = 50, ax: Any = None) -> Any:
+def score_histogram(
+    model: ScoresRows, X: MatrixLike, y: LabelsLike, *, bins: int = 50, ax: Axes | None = None
+) -> Figure:
     """Draw histograms of the scores of positive, unlabelled and negative rows, and the threshold.
 
     The height of a bin is its share of the rows of its group.

@@ -14,7 +14,7 @@ from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, ScoresRows, VectorLike
 from fastpu.data._table_rows import TableRows
 from fastpu.model._prior import PriorEstimate
 from fastpu.priors._finished_estimate import MOST_SAMPLES, finished_estimate
@@ -36,7 +36,7 @@ def bbe(
     y: LabelsLike,
     *,
     scores: VectorLike | None = None,
-    fit: Callable[[Any, NDArray[np.int64]], Any] | None = None,
+    fit: Callable[[Any, NDArray[np.int64]], ScoresRows] | None = None,
     groups: GroupsLike | None = None,
     n_boot: int = 0,
     random_state: RandomState = None,
@@ -75,15 +75,16 @@ def bbe(
         (`fastpu.baselines.fit_ls_auc`), or a forest of 200 trees (`fit_forest`) if entries are missing or infinite, or
         columns have categories.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. Folds hold out
-        whole groups, and `n_boot` draws whole groups. Without `groups` an estimate is far too small if the rows of a
-        group are alike. `allowed` counts rows, not groups, and is too narrow then.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Folds
+        then hold out whole groups, and `n_boot` draws whole groups. Without `groups` the estimate is far too small if
+        the rows of a group are alike. `allowed` always counts rows, so it is too narrow for such rows.
     n_boot : int, default 0
         Number of bootstrap samples for an interval, at most 10^9; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
         Seed of all that is drawn; None takes a fresh one.
     n_threads : int, optional
-        Most threads to use; by default as many as the process may use. The result is the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same
+        for any number.
 
     Returns
     -------

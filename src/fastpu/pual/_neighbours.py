@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fastpu.common._text import describe
+from fastpu.common._types import SparseLike
 from fastpu.common._warn import warn
 from fastpu.data._sparse import read_sparse
 from fastpu.exceptions import ScaleWarning
@@ -19,7 +20,7 @@ from fastpu.pual._parameter_points import Point
 from fastpu.pual._pual_rows import PualRows
 
 #: W and R as `knn_similarity` returns them, or what `knn_graph` returns.
-GraphLike: TypeAlias = tuple[Any, Any] | KNNGraph
+GraphLike: TypeAlias = tuple[SparseLike, SparseLike] | KNNGraph
 
 _SYMMETRY = 1e-9  # largest rounding error of R - R' and of R 1, relative to the largest entry
 _NO_NEIGHBOURS = 1e-6  # mean weight of an edge below which the neighbours' term has no influence on the objective

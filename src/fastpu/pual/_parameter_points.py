@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -13,7 +13,7 @@ from fastpu.common._params import check_float, check_one_length, check_word_or_n
 #: One number for all models, or an entry for each model.
 NumberOrMany: TypeAlias = float | Sequence[float] | NDArray[Any]
 #: The same, where each number may also be "median".
-SigmaOrMany: TypeAlias = float | str | Sequence[float | str] | NDArray[Any]
+SigmaOrMany: TypeAlias = float | Literal["median"] | Sequence[float | Literal["median"]] | NDArray[Any]
 
 _LEAST, _MOST = 1e-100, 1e100  # range of C_pos, C_unl, lam and sigma: products of two do not overflow
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fastpu import _core
@@ -109,7 +110,7 @@ class RiskMachine(Model):
         check_kept_rows(self, "centers", (self.coef.size, self.n_features), wanted=is_gauss, otherwise=wanted)
 
     @property
-    def centers(self) -> Any:
+    def centers(self) -> NDArray[Any] | sp.csr_array | None:
         """The centres: an ndarray, a SciPy CSR array, or None for the linear basis."""
         return None if self.bandwidth is None else kept_rows(self, "centers").table()
 

@@ -6,7 +6,7 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from fastpu.metrics._recall import lift_at_k
 from fastpu.model._model import Model
 from fastpu.selection._selection_prior import SelectionPrior
 from fastpu.selection._splits import Split
+
+#: The criteria that are known by a name.
+CriterionName: TypeAlias = Literal["puf", "err_star", "error", "auc", "lift", "average_precision"]
 
 
 @dataclass(frozen=True)
@@ -231,18 +234,15 @@ def _decision(name: str, rows: JudgedRows, scenario: str) -> Decision:
     return decision_on(name, rows.y, rows.scores, scenario, rows.threshold, rows.weight)
 
 
-NAMES = (Puf.name, ErrStar.name, ErrorRate.name, Auc.name, Lift.name, AveragePrecision.name)
-
-
 def check_scoring(scoring: object, prior: SelectionPrior | None, scenario: str, k: float | None) -> Criterion:
     """Return the criterion of this name, or of this function."""
     if k is not None and scoring != Lift.name:
         raise ValueError(f"k must be None unless scoring='lift', got {short(k)} for scoring={describe(scoring)}")
     other = " or a function of a model, X and y"
     if callable(scoring):
-        expected = f"one of {', '.join(map(repr, NAMES))}{other}"
+        expected = f"one of {', '.join(map(repr, get_args(CriterionName)))}{other}"
         return UserCriterion(check_function("scoring", scoring, expected, arguments=("model", "X", "y")))
-    name = check_choice("scoring", scoring, NAMES, other)
+    name = check_choice("scoring", scoring, get_args(CriterionName), other)
     if name == Puf.name:
         return Puf(scenario)
     if name == Lift.name:

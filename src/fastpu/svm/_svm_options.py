@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
+from fastpu.common._types import GammaLike, KernelLike
 from fastpu.kernels._kernel import Kernel, check_kernel
 
 _MIB = 2**20
@@ -31,8 +31,8 @@ class SvmOptions:
     @staticmethod
     def checked(
         *,
-        kernel: str | Callable[..., object],
-        gamma: float | str,
+        kernel: KernelLike,
+        gamma: GammaLike,
         degree: int,
         coef0: float,
         cache_mb: float,
