@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-<<<<<<< HEAD
-from fastpu.data._categories import ColumnCategories, category_flags, check_kept, columns_in_sets
-=======
 from fastpu.common._types import MatrixLike
-from fastpu.data._categories import Kept, category_flags, check_kept, columns_in_sets
->>>>>>> main
+from fastpu.data._categories import ColumnCategories, category_flags, check_kept, columns_in_sets
 from fastpu.data._matrix import Matrix
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._model import Model
