@@ -647,6 +647,8 @@ def draw_forest_bags(
     *, n_pos: int, n_unl: int, weight_pos: NDArray[np.float64] | None, weight_unl: NDArray[np.float64] | None,
     options: ForestOptions, n_threads: int,
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...  # fmt: skip
+def mixed_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]: ...
+def derived_numbers(seed: int, numbers: NDArray[np.int64]) -> NDArray[np.uint64]: ...
 def fingerprint(
     features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, first_row: int,
     n_threads: int,

@@ -106,9 +106,9 @@ def is_scar(
         Scores of the labelled positives, on the scale of the scores that the plan was made for, by models that have not
         been fitted to them as positive rows (out of fold or out of bag).
     groups : array-like of shape (n_rows,), optional
-        Which of the rows that the plan was made for belong together, such as those of one customer: a label of any kind
-        for each row. By default each row is by itself. Without groups the p-value is far too small if whole groups are
-        labelled and their rows have similar scores.
+        A label of any kind for each row that the plan was made for, which says which rows belong together, such as
+        those of one customer. By default each row is a group. Without `groups` the p-value is far too small if whole
+        groups are labelled and their rows have similar scores.
     groups_of_labelled : array-like of shape (n_pos,), optional
         Which of the labelled rows belong together. It is passed together with `groups`.
     n_permutations : int, default 999

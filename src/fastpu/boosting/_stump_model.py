@@ -30,10 +30,11 @@ def make_model(
     status = result.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
         status = "early_stopping"
+    own: dict[str, object] = {"gamma": options.gamma, "rho": options.rho, "step": options.step}
     params: dict[str, object] = {
         "method": options.function,
         "n_rounds": options.n_rounds,
-        **{name: getattr(options, name) for name in options.own_params},
+        **{name: own[name] for name in options.own_params},
         "max_bins": features.max_bins if isinstance(features, BinnedFeatures) else options.max_bins,
         "early_stopping_rounds": options.early_stopping_rounds,
         "stop_tol": options.stop_tol,

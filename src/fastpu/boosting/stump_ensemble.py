@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +135,7 @@ class StumpEnsemble(Model):
             scores = scores + self._scores(matrix, slice(t, t + 1), 1)
             yield scores
 
-    def _check_input(self, X: object, name: str) -> Any:
+    def _check_input(self, X: object, name: str) -> Matrix | BinnedFeatures:
         return bins_or_matrix(X, name, self)
 
     def _decision_function(self, matrix: Matrix | BinnedFeatures, n_threads: int) -> NDArray[np.float64]:

@@ -32,10 +32,10 @@ from fastpu.data._category_order import (
     Counts,
     Units,
     count_categories,
-    order_of_first,
     row_numbers,
     upper_label,
 )
+from fastpu.data._first_row_order import order_of_first
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import label_counts
 

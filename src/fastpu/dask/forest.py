@@ -67,12 +67,13 @@ def fit_forest(
         Number of trees. More trees are never worse, only slower.
     loss : {"gini", "nnpu", "upu"}, default "gini"
         What the splits of a tree minimise. "gini" needs no prior.
-    prior : float, optional
-        Share of positives, P(Y = 1), in (0, 1). "nnpu" and "upu" need it. It is the share among the unlabelled rows
-        or, with ``scenario="single_set"``, among all rows.
+    prior : float or PriorEstimate, optional
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows. "nnpu" and "upu" need it. Leave it out for the other loss.
     scenario : {"case_control", "single_set"}, default "case_control"
-        Which rows `prior` is the share of positives of: "case_control" means the unlabelled rows, "single_set" all
-        rows.
+        Which rows `prior` is the share of positives of. "case_control": of the unlabelled rows, which are a sample of
+        the population. "single_set": of all n rows, because they are one sample and some of its positives were
+        labelled. That share is converted to (prior n - n_pos) / n_unl, the share among the unlabelled rows.
     splitter : {"random", "best"}, default "random"
         How a node is split. "random" draws one cut for each feature that is tried, and takes the best of these cuts
         (extra trees). "best" tries all cuts.
@@ -98,15 +99,17 @@ def fit_forest(
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`. The weight of a row is its chance to be drawn, relative to the other rows
         with its label, and nothing else.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the bags, features and cuts that are drawn. The seed of every tree is derived from it.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the bags, features and cuts. An int gives the same result in every call. A
+        generator is drawn from, and so advances. None takes a fresh seed.
     n_threads : int, default 1
         Threads of each task. A worker runs as many tasks at once as Dask gave it threads.
     callback : callable, optional
-        ``callback(info: ForestRound) -> bool``, called for the trees in their order, whenever some are done. True ends
-        the fit with the trees so far.
+        ``callback(info: ForestRound) -> bool | None``, called for the trees in their order, whenever some are done. If
+        it returns True, the fit ends, and the forest has the trees so far.
     progress : bool, default False
-        Whether to show a progress bar that counts trees, by tqdm if it is installed.
+        Whether to show a progress bar that counts trees. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------

@@ -95,9 +95,11 @@ def fit_pnu_auc_boost(
     n_threads : int, optional
         The largest number of threads of each worker. By default it is the number that Dask gave the worker.
     callback : callable, optional
-        ``callback(info: BoostRound) -> bool | None`` is called on the driver after every round. True ends the fit.
+        ``callback(info: BoostRound) -> bool | None``, called on the driver after every round. If it returns True, the
+        fit ends, and the model has the rounds so far.
     progress : bool, default False
-        Whether to show a progress bar, by tqdm if it is installed.
+        Whether to show a progress bar that counts rounds. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------
@@ -221,7 +223,7 @@ def boost_as_member(
 def follow_members(
     options: StumpOptions,
     form: BinnedFeatures,
-    judged: LabelledRows | None,
+    eval_rows: LabelledRows | None,
     exchange: Exchange,
     on_round: Callable[..., bool] | None = None,
 ) -> _core.StumpBoostResult:
@@ -231,9 +233,9 @@ def follow_members(
         None,
         None,
         category_flags(form.categories, form.n_features),
-        options.for_core(options.n_rounds, None if judged is None else options.early_stopping_rounds),
+        options.for_core(options.n_rounds, None if eval_rows is None else options.early_stopping_rounds),
         exchange=exchange,
-        eval_set=None if judged is None else (judged.features, judged.labels, None),
+        eval_set=None if eval_rows is None else (eval_rows.features, eval_rows.labels, None),
         callback=on_round,
         n_threads=resolve_n_threads(None),
     )

@@ -74,7 +74,7 @@ def calibrated(
         prior, _ = take_prior_in("case_control", options.prior)
     elif prior_of_fit is not None:
         share, drawn_as = check_prior_in(scenario, prior_of_fit)
-        prior = proper_prior(share, drawn_as, **scored.masses)
+        prior = proper_prior(share, drawn_as, n_pos=scored.mass_pos, n_unl=scored.mass_unl, n_neg=scored.mass_neg)
     else:
         estimate = _estimated_prior(scored)
         prior = estimate.value

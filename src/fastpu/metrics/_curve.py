@@ -50,8 +50,8 @@ def ranking_curve(
         How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
         ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_points : int, default 200
         Most points of the curve, from 2 to 10^6. Half of them are at even distances and half at even ratios, so that
         the top of the ranking is seen. With as many unlabelled rows or fewer there is a point for each row.

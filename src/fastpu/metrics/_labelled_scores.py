@@ -16,11 +16,11 @@ _EXACT = 2.0**53  # below it float64 has every integer
 
 
 def read_rows(
-    user: str, y: LabelsLike, scores: VectorLike, *, needed: tuple[int, ...] = (1, 0)
+    function: str, y: LabelsLike, scores: VectorLike, *, needed: tuple[int, ...] = (1, 0)
 ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
     """Return the labels +1, 0, -1 and the scores of the same rows; of each label in `needed` there must be a row.
 
-    `user` is the function that needs them, for messages.
+    `function` is the function that needs them, for messages.
     """
     warn_of_other_order(y, other="y", scores=scores)
     labels = apply_codes(read_labels(y, "y"), "y")
@@ -29,13 +29,13 @@ def read_rows(
     if n_neg and not n_unl and 0 in needed:
         raise ValueError(
             f"y holds -1 and no 0, which is ambiguous: if -1 means unlabelled, pass fastpu.as_labels(y, unlabeled=-1); "
-            f"if it means labelled negative, {user} needs unlabelled rows (0) too"
+            f"if it means labelled negative, {function} needs unlabelled rows (0) too"
         )
     count = {1: n_pos, 0: n_unl, -1: n_neg}
     for label in needed:
         if not count[label]:
             hint = "; fastpu.metrics.auc takes true labels that are 1 and 0" if needed == (1, -1) else ""
-            raise ValueError(f"y must have at least one {_KINDS[label]} for {user}, got none{hint}")
+            raise ValueError(f"y must have at least one {_KINDS[label]} for {function}, got none{hint}")
     return labels, values
 
 

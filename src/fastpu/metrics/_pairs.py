@@ -154,8 +154,8 @@ def pu_auc(
         ``"single_set"`` all n rows together are one sample, and a prior :math:`\pi` is converted to :math:`\theta =
         (\pi n - n_p) / (n - n_p)`.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None

@@ -57,8 +57,8 @@ def precision_at_k(
         How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
         ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
@@ -153,8 +153,8 @@ def average_precision(
         How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
         ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
@@ -228,7 +228,7 @@ def average_precision(
     return RankingEstimate(value, drawn_interval(ranked, mean_precision, value, shares, generator, is_biased=True))
 
 
-def _warn_if_impossible(user: str, where: str, recall: float, share: float, prior: float, ranked: Ranked) -> None:
+def _warn_if_impossible(function: str, where: str, recall: float, share: float, prior: float, ranked: Ranked) -> None:
     """Warn if more labelled positives are found than can be if every flagged unlabelled row were positive.
 
     The share of the hidden positives that is found is then share / prior. The two shares are compared as those of two
@@ -241,8 +241,8 @@ def _warn_if_impossible(user: str, where: str, recall: float, share: float, prio
     if recall - most > _MOST_ERRORS * error:
         ratio = f"{recall / most:.3g}" if most else "infinite"
         warn(
-            f"{user}: with prior={prior:.4g} the precision of {where} would be {ratio}, so 1 is used; chance does not "
-            f"explain the excess. The cut has {100 * recall:.3g} % of the labelled positives above it, and "
+            f"{function}: with prior={prior:.4g} the precision of {where} would be {ratio}, so 1 is used; chance does "
+            f"not explain the excess. The cut has {100 * recall:.3g} % of the labelled positives above it, and "
             f"{100 * share:.3g} % of the unlabelled rows. Either prior, the share of positives among the unlabelled "
             f"rows, is too large, or the labelled rows are not a random sample of the positives",
             EstimateWarning,

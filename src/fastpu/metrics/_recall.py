@@ -43,8 +43,8 @@ def recall_at_k(
         How many unlabelled rows are flagged. An int counts rows, from 1 to the number of unlabelled rows. A float in
         (0, 1] is a share of them, rounded to whole rows and at least one row. So 1 is one row, and 1.0 is all rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
@@ -86,8 +86,8 @@ def recall_at_k(
     >>> recall_at_k(y, scores, k=2)
     0.75
     """
-    found = _recall_at_k("recall_at_k", y, scores, k, groups, n_boot, random_state)
-    return found.recall if found.interval is None else RankingEstimate(found.recall, found.interval)
+    at_k = _recall_at_k("recall_at_k", y, scores, k, groups, n_boot, random_state)
+    return at_k.recall if at_k.interval is None else RankingEstimate(at_k.recall, at_k.interval)
 
 
 @answers_unknown_keywords
@@ -120,8 +120,8 @@ def lift_at_k(
         How many unlabelled rows are flagged. An int counts rows, from 1 to the number of unlabelled rows. A float in
         (0, 1] is a share of them, rounded to whole rows and at least one row. So 1 is one row, and 1.0 is all rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
@@ -151,12 +151,12 @@ def lift_at_k(
     >>> lift_at_k(y, scores, k=2)
     1.875
     """
-    found = _recall_at_k("lift_at_k", y, scores, k, groups, n_boot, random_state)
-    lift = found.recall / found.share
-    if found.interval is None:
+    at_k = _recall_at_k("lift_at_k", y, scores, k, groups, n_boot, random_state)
+    lift = at_k.recall / at_k.share
+    if at_k.interval is None:
         return lift
-    low, high = found.interval
-    return RankingEstimate(lift, (low / found.share, high / found.share))
+    low, high = at_k.interval
+    return RankingEstimate(lift, (low / at_k.share, high / at_k.share))
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class _RecallAtK:
 
 
 def _recall_at_k(
-    user: str,
+    function: str,
     y: LabelsLike,
     scores: VectorLike,
     k: float,
@@ -177,7 +177,7 @@ def _recall_at_k(
     n_boot: int,
     random_state: RandomState,
 ) -> _RecallAtK:
-    ranked, _ = read_ranking(user, y, scores, groups)
+    ranked, _ = read_ranking(function, y, scores, groups)
     n_samples, generator = check_boot(n_boot, random_state)
     flagged = np.array([check_k(k, ranked.n_unl)])
     recall, share = recall_of(*ranked.counts(), flagged), float(flagged[0]) / ranked.n_unl

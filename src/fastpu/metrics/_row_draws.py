@@ -83,16 +83,16 @@ def effective_number(group: NDArray[np.int32] | None, is_in: NDArray[np.bool_]) 
 
 
 def read_groups(
-    user: str, y: object, groups: GroupsLike | None, n_rows: int, is_unlabelled: NDArray[np.bool_]
+    function: str, y: object, groups: GroupsLike | None, n_rows: int, is_unlabelled: NDArray[np.bool_]
 ) -> NDArray[np.int32] | None:
     """Return the number of each row's group, or None where no groups are passed.
 
-    Raises ValueError if all unlabelled rows are of one group; `user` is the function that needs more, for the message.
+    Raises ValueError if all unlabelled rows are of one group; `function` needs more.
     """
     if groups is None:
         return None
     warn_of_other_order(y, other="y", groups=groups)
     numbers = cluster_numbers(groups, n_rows)
     if numbers is not None and np.unique(numbers[is_unlabelled]).size < _FEWEST:
-        raise ValueError(f"groups must have at least two groups with unlabelled rows for {user}, got one")
+        raise ValueError(f"groups must have at least two groups with unlabelled rows for {function}, got one")
     return numbers

@@ -75,15 +75,16 @@ def bbe(
         (`fastpu.baselines.fit_ls_auc`), or a forest of 200 trees (`fit_forest`) if entries are missing or infinite, or
         columns have categories.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. Folds hold out
-        whole groups, and `n_boot` draws whole groups. Without `groups` an estimate is far too small if the rows of a
-        group are alike. `allowed` counts rows, not groups, and is too narrow then.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Folds
+        then hold out whole groups, and `n_boot` draws whole groups. Without `groups` the estimate is far too small if
+        the rows of a group are alike. `allowed` always counts rows, so it is too narrow for such rows.
     n_boot : int, default 0
         Number of bootstrap samples for an interval, at most 10^9; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
         Seed of all that is drawn; None takes a fresh one.
     n_threads : int, optional
-        Most threads to use; by default as many as the process may use. The result is the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same
+        for any number.
 
     Returns
     -------

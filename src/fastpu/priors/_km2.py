@@ -67,7 +67,8 @@ def km2(
     random_state : int >= 0, numpy.random.Generator or None
         Seed of all that is drawn; None takes a fresh one.
     n_threads : int, optional
-        Most threads to use; by default as many as the process may use. The result is the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same
+        for any number.
 
     Returns
     -------

@@ -205,6 +205,6 @@ def _fit_kernel_grid(
             threshold = fit.threshold
             known = SimpleNamespace(decision_function=lambda _, scores=fit.held: scores, threshold=threshold)
             # A criterion of the user's wants a model, the others its scores alone.
-            model = known if setup.criterion.function is None else fit.model()
+            model = known if setup.criterion.needs_scores_alone else fit.model()
             outcomes[i].append(judged(setup, split, model, flaws_of(caught), seconds, caught))
     return outcomes
