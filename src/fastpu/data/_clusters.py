@@ -43,6 +43,19 @@ def as_numbers(labels: NDArray[Any]) -> NDArray[np.int32]:
     return numbers
 
 
+def effective_number(clusters: NDArray[np.int32] | None, rows: NDArray[Any]) -> float:
+    """Return how many independent rows some rows count for, if the rows of a cluster are all alike (Kish).
+
+    They are given by their numbers, or as a mask.
+
+    It is the number of clusters if all have the same size, and smaller otherwise.
+    """
+    if clusters is None:
+        return float(np.count_nonzero(rows) if rows.dtype == np.bool_ else rows.size)
+    sizes = np.bincount(clusters[rows])
+    return float(sizes.sum()) ** 2 / float((sizes**2).sum())
+
+
 def _labels(groups: object, name: str) -> NDArray[Any] | list[Any]:
     """Return the labels as a vector of NumPy, or, where they are objects, as a list."""
     named: Any = groups

@@ -59,7 +59,8 @@ def km2(
         that are -1, labelled negative, are left out.
     scores : array-like of shape (n,), optional
         In place of `X`: one score for each row, larger for rows that are more like the positive ones, each by a model
-        that was not fitted to the row, such as `oob_decision_function` of a forest.
+        that was not fitted to the row, such as `oob_decision_function` of a forest. Rows whose score is NaN are left
+        out, with a warning.
     max_rows : int, default 1000
         At least 2. If there are more different positive or unlabelled rows, so many of them are drawn.
     n_boot : int, default 0
