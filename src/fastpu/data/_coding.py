@@ -194,9 +194,10 @@ def _raise_unknown(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]]
     listed = ", ".join("missing" if is_missing(v) else short(v) for v in distinct[:MAX_LISTED])
     more = f" and {len(distinct) - MAX_LISTED} more" if len(distinct) > MAX_LISTED else ""
     if codes:
-        given = ", ".join(f"{role}={short(list(c))}" for role, c in codes.items())
+        listed_codes = ", ".join(f"{role}={short(list(c))}" for role, c in codes.items())
         raise ValueError(
-            f"{name} holds {listed}{more}, not covered by {given}; name all values in positive, unlabeled or negative"
+            f"{name} holds {listed}{more}, not covered by {listed_codes}; name all values in positive, unlabeled "
+            f"or negative"
         )
     raise ValueError(
         f"{name} must hold 1 (positive), 0 or missing (unlabelled) and -1 (negative), or booleans, "

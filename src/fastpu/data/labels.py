@@ -83,8 +83,8 @@ def as_labels(
         ...
     ValueError: y holds -1 and no unlabelled row, which is ambiguous: say what -1 means with as_labels(...
     """
-    given = {"positive": positive, "unlabeled": unlabeled, "negative": negative}
-    codes = {role: _codes(role, value) for role, value in given.items() if value is not None}
+    by_role = {"positive": positive, "unlabeled": unlabeled, "negative": negative}
+    codes = {role: _codes(role, value) for role, value in by_role.items() if value is not None}
     labels = apply_codes(read_labels(y, "y"), "y", codes)
     # If the caller says how unlabelled or how negative rows are marked, it is clear what -1 means.
     settled = "unlabeled" in codes or "negative" in codes
@@ -186,13 +186,13 @@ def _stack_frames(parts: dict[str, Any], library: str) -> tuple[Any, list[int]]:
     for name, part in parts.items():
         check_features(part.shape[1], titles_of(part), name, n_columns, names, like=first)
     for name, part in parts.items():
-        for column, (expected, given) in enumerate(
+        for column, (expected, dtype) in enumerate(
             zip(dtypes_of(parts[first], library), dtypes_of(part, library), strict=True)
         ):
             kinds = {kind_of_column(of_part, column, library) for of_part in (parts[first], part)}
             if "categories" in kinds and not kinds <= {"categories", "empty"}:
                 raise TypeError(
                     f"{name} must have categories where {first} has some, and only there: column "
-                    f"{short(names[column])} has dtype {given}, and {expected} in {first}"
+                    f"{short(names[column])} has dtype {dtype}, and {expected} in {first}"
                 )
     return concat_frames(list(parts.values()), library), [part.shape[0] for part in parts.values()]

@@ -108,7 +108,7 @@ def folds_to_score(options: CalibrationOptions, data: FitInput) -> list[Fold]:
         )
     # Always the same folds: the random state belongs to the fits.
     folds = stratified_folds(codes[rows], min(options.n_folds, fewest), np.random.default_rng(0), own)
-    return [(rows[kept], rows[held]) for kept, held in folds]
+    return [(rows[training], rows[held_out]) for training, held_out in folds]
 
 
 def _estimated_prior(scored: GroupScores, per_row: PerRow) -> PriorEstimate:

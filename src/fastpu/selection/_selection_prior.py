@@ -30,7 +30,7 @@ class SelectionPrior:
 
 @dataclass(frozen=True)
 class _WithPrior:
-    """A fit that is given a prior, and its scenario, where it needs one and has none of its own."""
+    """A fit that is prior_arguments a prior, and its scenario, where it needs one and has none of its own."""
 
     fit: Callable[..., Any]
     prior: Mapping[str, Any]
@@ -54,10 +54,10 @@ def fit_with_prior(
     """Return `fit` with the prior at the points of the grid that need one, or `fit` itself if none does."""
     if not arguments.takes("prior"):
         return fit
-    given: dict[str, Any] = {"prior": prior.value}
+    prior_arguments: dict[str, Any] = {"prior": prior.value}
     if arguments.takes("scenario"):
-        given["scenario"] = prior.scenario
+        prior_arguments["scenario"] = prior.scenario
     elif (labels == 0).any():
-        given["prior"] = prior.among_unlabelled(labels)
-    prepared = _WithPrior(fit, given)
+        prior_arguments["prior"] = prior.among_unlabelled(labels)
+    prepared = _WithPrior(fit, prior_arguments)
     return prepared if any(prepared.applies({**fixed, **point}) for point, _ in grid.points()) else fit
