@@ -10,6 +10,8 @@ from fastpu.data._matrix import Floats, Matrix
 from fastpu.data.binned_features import BinnedFeatures as _Binned
 
 __version__: str
+MOST_CUTS: int
+MOST_CATEGORIES_IN_SETS: int
 _Matrix: TypeAlias = Floats | Matrix  # an array is a dense matrix
 
 # The classes and functions of the core.

@@ -29,8 +29,6 @@ from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._tables import Titles
 from fastpu.data._validate import check_features, check_matrix, check_sample_weight
 
-_MAX_CUTS = 65535
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BinnedFeatures:
@@ -245,7 +243,7 @@ def bin_features(
     >>> B.codes().ravel()
     array([0, 1, 1, 2], dtype=uint8)
     """
-    max_bins = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
+    max_bins = check_int("max_bins", max_bins, low=1, high=_core.MOST_CUTS)
     matrix = check_matrix(X, finite=False, takes_categories=True)
     for column in columns_in_order(matrix.categories):
         raise ValueError(
