@@ -23,13 +23,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fastpu import _core
 from fastpu.common._frozen import FrozenMapping
 from fastpu.common._text import short
 from fastpu.data._arrow import arrow_codes
 
 #: The most categories of a column that is split by sets of them: with the place of missing entries they fit one byte.
-MOST_IN_SETS = _core.MOST_CATEGORIES_IN_SETS
+MOST_IN_SETS = 255
 
 #: Beside the numbers of columns, the entry of `ColumnCategories` that lists those whose categories are levels.
 LEVELS = "levels"

@@ -32,7 +32,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu import _core
+from fastpu.common._random import derived_numbers
 from fastpu.data._categories import MOST_IN_SETS, ColumnCategories, columns_in_order, middle_place
 from fastpu.data._first_row_order import by_first_rows, first_rows, places_in_sorted
 from fastpu.data._matrix import DenseMatrix, Matrix
@@ -162,7 +162,7 @@ def row_numbers(n_rows: int, weights: NDArray[np.float64] | None, first: int = 0
 
 def _folds(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the folds of rows, by a hash of their numbers."""
-    hashes = _core.derived_numbers(0, numbers)
+    hashes = derived_numbers(0, numbers)
     folds: NDArray[np.int64] = (hashes % np.uint64(FOLDS)).astype(np.int64)
     return folds
 
