@@ -43,6 +43,7 @@ TESTS_OF = {
     "common/_warn": ["test_estimators_search.py"],
     "datasets": ["test_datasets.py", "test_pu_splits.py"],
     "data/_columns": ["test_scar.py", "test_sar.py"],
+    "data/_first_row_order": ["test_category_order.py", "test_categories.py"],
     "data/_folds": ["test_pu_splits.py", "test_selection.py", "test_selection_errors.py"],
     "data/_kept_rows": ["test_model_file_hostile.py", "test_kernel_machine.py"],
     "kernels/_expansion": ["test_kernel_machine.py", "test_model_file_hostile.py", "test_model.py"],
