@@ -282,6 +282,9 @@ def test_bad_arguments(changes, error, text):
 def test_a_model_without_probabilities_says_how_to_get_them():
     text = "the model has scores but no probabilities: call with_probabilities(prior=..., X=..., y=...)"
     refused(ValueError, text, ranker().predict_proba, [[1.0]])
+    forest = fastpu.fit_forest(np.arange(40.0)[:, None], np.arange(40) >= 30, n_trees=20, random_state=0)
+    text = "call with_probabilities(prior=..., y=...) with the training labels, for its out-of-bag scores"
+    refused(ValueError, text, forest.predict_proba, [[1.0]])
 
 
 def test_scores_that_hardly_differ(rng):

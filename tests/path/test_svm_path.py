@@ -257,13 +257,27 @@ def test_kernel_values_next_to_the_smallest_number_are_refused():
     near = fit(1e-130 * X, y, kernel="linear")
     np.testing.assert_allclose(near.lams, 1e-260 * fit(X, y, kernel="linear").lams, rtol=1e-9)
     for scale in (1e-150, 1e-154, 1e-155, 1e-158):
-        refused(ValueError, "neither overflow nor vanish; scale X", fastpu.fit_svm_path, scale * X, y, kernel="linear")
+        refused(
+            ValueError,
+            "sums of kernel values overflow or vanish; scale X",
+            fastpu.fit_svm_path,
+            scale * X,
+            y,
+            kernel="linear",
+        )
 
 
 def test_rows_whose_sum_overflows_are_refused():
     """The path of these was said to be trivial."""
     X = np.array([[1.0], [1.2], [1.1], [-1.0]]) * 1e308
-    refused(ValueError, "neither overflow nor vanish; scale X", fastpu.fit_svm_path, X, [1, -1, 1, -1], kernel="linear")
+    refused(
+        ValueError,
+        "sums of kernel values overflow or vanish; scale X",
+        fastpu.fit_svm_path,
+        X,
+        [1, -1, 1, -1],
+        kernel="linear",
+    )
 
 
 def test_scores_beyond_the_end_of_a_path_that_was_cut_short_are_refused():

@@ -50,12 +50,12 @@ def test_bad_evaluation_sets(data):
 
 def test_numbers_that_overflow_on_the_way_are_refused(data):
     X, y = data
-    words = "X, learning_rate and lam must be such that"
+    words = "; scale X, or choose a smaller learning_rate or lam"
     for options in ({"loss": "squared", "learning_rate": 1e200}, {"loss": "logistic", "learning_rate": 1e308}):
         for model in ("linear", "mlp"):
             more = {"model": model, "n_hidden": 5, "random_state": 0, "n_epochs": 20, "prior": 0.5}
             refused(ValueError, words, fastpu.fit_nnpu, X, y, **options, **more)
-    words = "must be such that scores do not overflow, the risk of epoch 2 is nan"  # not -nan, as of 0 * -inf
+    words = "scores overflow: the risk of epoch 2 is nan"  # not -nan, as of 0 * -inf
     refused(ValueError, words, fastpu.fit_nnpu, X, y, learning_rate=1e308, prior=0.3, random_state=0)
     words = "a size whose square float64 can hold, because the default of lam is proportional to it, got the size 1"
     for function in (fastpu.fit_nnpu, fastpu.fit_upu):

@@ -319,8 +319,8 @@ def test_running_out_of_steps_is_reported():
 
 def test_squares_that_overflow_are_refused():
     X, y, _ = pu_rows(30, 2)
-    refused(ValueError, "do not overflow", fastpu.fit_upu, X * 1e200, y, prior=0.4, lam=0.1, loss="squared")
-    refused(ValueError, "do not overflow", fastpu.fit_upu, np.sign(X) * 1.7e308, y, prior=0.4, lam=0.1, loss="logistic")
+    refused(ValueError, "; scale X", fastpu.fit_upu, X * 1e200, y, prior=0.4, lam=0.1, loss="squared")
+    refused(ValueError, "; scale X", fastpu.fit_upu, np.sign(X) * 1.7e308, y, prior=0.4, lam=0.1, loss="logistic")
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared"])

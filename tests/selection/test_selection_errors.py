@@ -49,6 +49,7 @@ CASES = {
         ValueError,
         "prior must be at least 0.3 with scenario='single_set'",
     ),
+    "lift without k": ({"scoring": "lift"}, TypeError, "k must be given for scoring='lift'"),
     "idle k": ({"k": 5}, ValueError, "k must be None unless scoring='lift', got 5 for scoring='puf' (str)"),
     "k of a function": ({"scoring": max, "k": 5}, ValueError, "k must be None unless scoring='lift', got 5 for scor"),
     "k in a fold": ({"scoring": "lift", "k": 8}, ValueError, "k must be at most 7, the number of unlabelled rows in f"),

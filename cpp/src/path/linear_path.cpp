@@ -38,7 +38,7 @@ CentredRows centre(const View& given, const SvmPathProblem& problem) {
   }
   for (double& value : rows.mean) value /= static_cast<double>(n);
   if (!std::ranges::all_of(rows.mean, [](double value) { return std::isfinite(value); })) {
-    throw std::invalid_argument("X must be such that sums of kernel values neither overflow nor vanish; scale X");
+    throw std::invalid_argument("sums of kernel values overflow or vanish; scale X");
   }
   for (index_t i = 0; i < n; ++i) {
     for (index_t f = 0; f < d; ++f) rows.values[i * d + f] -= rows.mean[at(f)];

@@ -119,8 +119,7 @@ bool PathWalk::find_first_breakpoint() {
   a0_ = lam_ - top;
   const bool is_trivial = rows_->is_linear() ? !(lam_ > 0) : lam_ <= kTrivial * reach_;
   if (!std::isfinite(lam_) || (!is_trivial && lam_ < kVanishing))
-    throw std::invalid_argument(
-        "X and kernel must be such that sums of kernel values neither overflow nor vanish; scale X");
+    throw std::invalid_argument("sums of kernel values overflow or vanish; scale X");
   return !is_trivial;
 }
 

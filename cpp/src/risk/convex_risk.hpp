@@ -184,7 +184,7 @@ class ConvexRisk {
       for (index_t f = 0; f < n_features; ++f) mean[f] += rest[f];
     }
     for (index_t f = 0; f < n_features; ++f) {
-      if (!std::isfinite(mean[f])) refuse_overflow("rows", f);
+      if (!std::isfinite(mean[f])) refuse_overflow("the entries", f);
     }
     return mean;
   }
@@ -289,7 +289,7 @@ class ConvexRisk {
     for (const double part : group_slopes_) slopes += part;
     for (index_t f = 0; f < pass_.n_features(); ++f) {
       const double diagonal = matrix[f * stride + f];
-      if (!std::isfinite(diagonal)) refuse_overflow("squares", f);
+      if (!std::isfinite(diagonal)) refuse_overflow("the squares", f);
       if (!is_constant(f, slopes)) continue;
       for (index_t k = 0; k < n; ++k) matrix[std::min(f, k) * stride + std::max(f, k)] = 0;
       step[at(f)] = 0;
@@ -310,8 +310,8 @@ class ConvexRisk {
   }
 
   [[noreturn]] static void refuse_overflow(const char* what, index_t f) {
-    throw std::invalid_argument("X must be such that sums of its " + std::string(what) +
-                                " do not overflow, got column " + std::to_string(f) + ", whose sum overflows; scale X");
+    throw std::invalid_argument("the sum of " + std::string(what) + " of column " + std::to_string(f) +
+                                " of X overflows; scale X");
   }
 
   // Returns H v, for the Hessian H.

@@ -179,10 +179,10 @@ std::vector<index_t> order_of(const PuRows<View>& rows, const NnpuOptions& optio
 void refuse_overflow(const NnpuEpoch& seen, bool has_eval) {
   const bool is_of_training = !std::isfinite(seen.risk);
   if (!is_of_training && (!has_eval || std::isfinite(seen.eval_risk))) return;
-  throw std::invalid_argument(
-      std::string("X, learning_rate and lam must be such that scores do not overflow, the risk of ") +
-      (is_of_training ? "epoch " : "eval_set in epoch ") + std::to_string(seen.epoch) + " is " +
-      (std::isnan(is_of_training ? seen.risk : seen.eval_risk) ? "nan" : "inf"));
+  throw std::invalid_argument(std::string("scores overflow: the risk of ") +
+                              (is_of_training ? "epoch " : "eval_set in epoch ") + std::to_string(seen.epoch) + " is " +
+                              (std::isnan(is_of_training ? seen.risk : seen.eval_risk) ? "nan" : "inf") +
+                              "; scale X, or choose a smaller learning_rate or lam");
 }
 
 }  // namespace
@@ -247,7 +247,7 @@ NnpuResult fit_nnpu(const PuRows<View>& rows, const PuRows<View>* eval, const Nn
   if (!keeps_best) layers.write(now, net);
   if (!is_finite(net) || !adam.is_sound()) {
     throw std::invalid_argument(
-        "X, learning_rate and lam must be such that squares of gradients and parameters do not overflow");
+        "squares of gradients or parameters overflow; scale X, or choose a smaller learning_rate or lam");
   }
   return result;
 }

@@ -101,9 +101,8 @@ class NewtonMethod {
 
   void refuse_overflow(index_t n_steps) const {
     if (std::isfinite(value_) && std::isfinite(result_.decrement)) return;
-    throw std::invalid_argument(
-        "X and lam must be such that squares of X and the risk do not overflow, the risk after " +
-        std::to_string(n_steps) + " steps is " + detail::to_text(value_));
+    throw std::invalid_argument("squares of X or the risk overflow: the risk after " + std::to_string(n_steps) +
+                                " steps is " + detail::to_text(value_) + "; scale X, or choose a smaller lam");
   }
 
   // ---- A smoothed phi

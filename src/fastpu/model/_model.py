@@ -303,9 +303,14 @@ class Model(ScoringModel, is_base=True):
         """
         method, knots, values = self.calibration, self.calibration_knots, self.calibration_values
         if method is None or knots is None or values is None:
+            how = (
+                "with_probabilities(prior=..., X=..., y=...) with rows that it was not fitted to"
+                if self._out_of_bag() is None
+                else "with_probabilities(prior=..., y=...) with the training labels, for its out-of-bag scores"
+            )
             raise ValueError(
-                "the model has scores but no probabilities: call with_probabilities(prior=..., X=..., y=...) with rows "
-                "that it was not fitted to, and then predict_proba of the model that this returns"
+                f"the model has scores but no probabilities: call {how}; then call predict_proba of the model that "
+                "this returns"
             )
         if is_lazy(X):
             lazy: NDArray[np.float64] = of_partitions(

@@ -246,6 +246,8 @@ def check_scoring(scoring: object, prior: SelectionPrior | None, scenario: str, 
     if name == Puf.name:
         return Puf(scenario)
     if name == Lift.name:
+        if k is None:
+            raise TypeError("k must be given for scoring='lift': a whole number of unlabelled rows, or a share of them")
         check_k(k)
         return Lift(cast("float", k))
     if name == ErrorRate.name:
