@@ -218,6 +218,7 @@ def fit_boosted_trees(
     LabelWarning
         With bags: if out-of-bag scores tell labelled from unlabelled rows nearly perfectly: an AUC of 0.998, with at
         least 10 labelled and 100 unlabelled rows. The columns that do it are named, as they probably know the labels.
+        Also if half of the labelled rows have entries in a column that hardly any of 1,150 or more unlabelled rows has.
     DegenerateModelWarning
         If no split was found, or the model calls all training rows the same.
 
