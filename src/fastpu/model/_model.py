@@ -133,6 +133,11 @@ class Model(ScoringModel, is_base=True):
             If not exactly one of `prior`, `k` and `value` is passed, if one is out of its range, if
             `decision_function` refuses `X_unl`, or if `X_unl` is left out and the model has no out-of-bag scores of
             unlabelled rows. Also if `y` is passed with `X_unl` or `value`, or does not fit the labels of the fit.
+
+        Notes
+        -----
+        The threshold is a quantile of the n rows that are divided. So the share s of other rows of the same population
+        that is called positive has a standard error of sqrt(s (1 - s) / n): 0.003 for a share of 0.05 by 5,000 rows.
         """
         check_one(prior, k, value, X_unl, y)
         threads = resolve_n_threads(n_threads)
