@@ -13,7 +13,7 @@ from fastpu.common._params import check_float, is_sequence
 from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
 from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profiles
 from fastpu.svm._cost_sequence import check_costs, fit_each_cost
 from fastpu.svm._margin_rows import MarginOptions, MarginRows, open_margin_rows
 from fastpu.svm._margin_warnings import warn_of_flaws
@@ -24,7 +24,6 @@ from fastpu.svm.margin_round import MarginRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(shares=("C",))
 def fit_bpsi(
     X: MatrixLike,
@@ -160,7 +159,7 @@ def fit_bpsi(
             is_heard=on_round is not None,
         )
     warn_of_flaws([fit.flaws for fit in fits], "fit_bpsi")
-    models = [fit.model for fit in fits]
+    models = with_profiles([fit.model for fit in fits], X, y, sample_weight)
     return models if is_sequence(C) else models[0]
 
 

@@ -51,6 +51,7 @@ def fit_boosted_trees(
     early_stopping_rounds: int | None = None,
     init_model: TreeEnsemble | None = None,
     sample_weight: DaskVector | None = None,
+    groups: DaskVector | None = None,
     random_state: RandomState = None,
     checkpoint: str | PathLike[str] | None = None,
     n_threads: int | None = None,
@@ -118,6 +119,10 @@ def fit_boosted_trees(
         A model of the same rows and arguments, to which `n_rounds` rounds are added.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`. A weight counts as that many repetitions of the row.
+    groups : Dask array, Dask series, or list of futures or of lazy objects, optional
+        A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
+        of one customer. Groups are checked, and change nothing, as in `fastpu.fit_boosted_trees` without bags and
+        folds.
     random_state : int >= 0, numpy.random.Generator or None, default None
         Seed or generator that draws the rows and features. An int gives the same result in every call. A generator is
         drawn from, and so advances. None takes a fresh seed.
@@ -206,7 +211,7 @@ def fit_boosted_trees(
 
     # The rows, counted and cut into bins.
     connected = find_client(client)
-    partitions = read_rows(X, y, sample_weight)
+    partitions = read_rows(X, y, sample_weight, groups)
     census = take_census(connected, partitions)
     options.check_group_counts(census.all_groups, census.weight)
     data = open_fit_data(connected, partitions, census, max_bins, eval_set, n_threads)

@@ -16,7 +16,7 @@ from fastpu.forest._forest_growth import ForestRound
 from fastpu.forest._forest_model import make_forest
 from fastpu.forest._forest_options import FUNCTION, ForestOptions
 from fastpu.model._prior import PriorEstimate
-from fastpu.model._profile import keep_profile, rows_of_profile
+from fastpu.model._with_profile import DrawnRows, numbers_to_draw, with_profile_of
 from fastpu.tree._init_model import check_init_model, tree_seed
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -41,6 +41,7 @@ def fit_forest(
     max_bins: int | None = None,
     init_model: TreeEnsemble | None = None,
     sample_weight: DaskVector | None = None,
+    groups: DaskVector | None = None,
     random_state: RandomState = None,
     n_threads: int = 1,
     callback: RoundCallback[ForestRound] | None = None,
@@ -99,6 +100,12 @@ def fit_forest(
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`. The weight of a row is its chance to be drawn, relative to the other rows
         with its label, and nothing else.
+    groups : Dask array, Dask series, or list of futures or of lazy objects, optional
+        A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
+        of one customer. A group may have rows in several partitions. For each bag, groups are drawn with replacement,
+        as many as there are. Groups that are not drawn, some 37 %, are left out of the bag as a whole. A row is scored
+        out of bag by the trees whose bags hold no row of its group. So out-of-bag scores, and thresholds and
+        probabilities from them, are those of rows of new groups.
     random_state : int >= 0, numpy.random.Generator or None, default None
         Seed or generator that draws the bags, features and cuts. An int gives the same result in every call. A
         generator is drawn from, and so advances. None takes a fresh seed.
@@ -122,7 +129,8 @@ def fit_forest(
     ------
     TypeError, ValueError
         If an argument is not as described, `y` has labelled negatives, no positive or no unlabelled row, `init_model`
-        was fitted to other rows or with other arguments, or `y` or `sample_weight` has other partitions than `X`.
+        was fitted to other rows or with other arguments, or `y`, `sample_weight` or `groups` has other partitions than
+        `X`.
     WorkerLostError
         If rows are lost with a worker, and cannot be computed again. The tasks of a worker that is lost otherwise are
         repeated by others.
@@ -133,6 +141,7 @@ def fit_forest(
     bags are small, as with few positive rows. With 100,000 positive rows and 500 trees it is 7 GB for 50 features.
     Beyond that a `bag_ratio` below 2 or `fit_boosted_trees` sends less. A task holds the rows of its bags. The driver
     draws the bags, and has the trees and 13 bytes a row, for labels and out-of-bag scores, and 8 more with weights.
+    With groups it has 4 more, and the label of each group.
 
     Examples
     --------
@@ -166,11 +175,10 @@ def fit_forest(
     init_model = check_init_model(init_model, FUNCTION)
     seed = tree_seed(random_state, init_model)
     threads = resolve_n_threads(n_threads)
-    partitions = read_rows(X, y, sample_weight)
+    partitions = read_rows(X, y, sample_weight, groups)
     with read_forest_rows(find_client(client), partitions, options, init_model) as rows:
         with make_report(callback, progress, total=options.n_trees, description="forest") as report:
             grown = grow_forest(rows, options, seed.value, init_model, threads, report)
         model = make_forest(grown, rows, options, seed, init_model)
-        numbers = rows_of_profile(rows.labels.size, rows.labels, rows.weights)
-        keep_profile(model, rows.take(numbers), numbers)
-        return model
+        numbers = numbers_to_draw(rows.labels.size, rows.labels, rows.weights)
+        return with_profile_of(model, DrawnRows(rows.take(numbers), numbers))

@@ -28,7 +28,7 @@ from fastpu.dask._spread_rows import SpreadRows, SpreadScoredRows
 from fastpu.dask._worker_rows import WorkerRows
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
-from fastpu.model._profile import keep_profile, rows_of_profile
+from fastpu.model._with_profile import DrawnRows, numbers_to_draw, with_profile_of
 from fastpu.tree._binning import check_max_bins
 
 
@@ -48,6 +48,7 @@ def fit_pnu_auc_boost(
     early_stopping_rounds: int | None = None,
     stop_tol: float = STOP_TOL,
     sample_weight: DaskVector | None = None,
+    groups: DaskVector | None = None,
     n_threads: int | None = None,
     callback: RoundCallback[BoostRound] | None = None,
     progress: bool = False,
@@ -92,6 +93,9 @@ def fit_pnu_auc_boost(
         The fit ends when no stump has Delta > rho + stop_tol.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`. A row of weight 2 counts as two equal rows.
+    groups : Dask array, Dask series, or list of futures or of lazy objects, optional
+        A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
+        of one customer. Groups are checked, and change nothing, as in `fastpu.fit_pnu_auc_boost` without folds.
     n_threads : int, optional
         The largest number of threads of each worker. By default it is the number that Dask gave the worker.
     callback : callable, optional
@@ -171,7 +175,7 @@ def fit_pnu_auc_boost(
     resolve_n_threads(n_threads)
 
     connected = find_client(client)
-    partitions = read_rows(X, y, sample_weight)
+    partitions = read_rows(X, y, sample_weight, groups)
     census = take_census(connected, partitions)
     check_group_counts(options, census.all_groups, is_weighted=census.is_weighted)
     data = open_fit_data(connected, partitions, census, cuts, eval_set, n_threads)
@@ -184,9 +188,8 @@ def fit_pnu_auc_boost(
             result = follow_members(options, data.form, data.eval_rows, members.exchange, AfterRound(spread, reporter))
         rows = SpreadScoredRows.read(spread)
         model = rows.with_threshold(make_model(options, data.form, result))
-        numbers = rows_of_profile(rows.labels.size, rows.labels, rows.weights)
-        keep_profile(model, spread.take(numbers), numbers)
-        return model
+        numbers = numbers_to_draw(rows.labels.size, rows.labels, rows.weights)
+        return with_profile_of(model, DrawnRows(spread.take(numbers), numbers))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from fastpu.common._params import is_sequence
 from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
 from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profiles
 from fastpu.svm._cost_sequence import check_costs, fit_each_cost
 from fastpu.svm._default_cost import default_cost
 from fastpu.svm._label_iteration import LabelIteration, iterate_labels
@@ -24,7 +24,6 @@ from fastpu.svm.margin_round import MarginRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(shares=("C",))
 def fit_isvm(
     X: MatrixLike,
@@ -185,12 +184,11 @@ def fit_isvm(
             is_heard=on_round is not None,
         )
     warn_of_flaws([fit.flaws for fit in fits], "fit_isvm")
-    models = [fit.model for fit in fits]
+    models = with_profiles([fit.model for fit in fits], X, y, sample_weight)
     return models if is_sequence(C) else models[0]
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(shares=("C",))
 def fit_ipsi(
     X: MatrixLike,
@@ -357,7 +355,7 @@ def fit_ipsi(
             is_heard=on_round is not None,
         )
     warn_of_flaws([fit.flaws for fit in fits], "fit_ipsi")
-    models = [fit.model for fit in fits]
+    models = with_profiles([fit.model for fit in fits], X, y, sample_weight)
     return models if is_sequence(C) else models[0]
 
 
