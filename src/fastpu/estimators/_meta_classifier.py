@@ -136,7 +136,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         self._read_columns(X, reset=False)
         return scores_of(self.estimator_, X, self.response_method_)
 
-    def _unlabelled(self, codes: NDArray[np.int8] | None) -> CutRows:  # noqa: ARG002 - for subclasses
+    def _rows_to_cut(self, codes: NDArray[np.int8] | None) -> CutRows:  # noqa: ARG002 - for subclasses
         """Return the unlabelled training rows by scores of parts that were not fitted to them, or raise ValueError.
 
         They are unlabelled by `codes`, or by the labels of the fit.
@@ -152,7 +152,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
             return
         if prior is not None:
             check_prior(prior)  # before the scores, which may take long
-        rows = self._unlabelled(codes) if X_unl is None else CutRows(self._scores(X_unl))
+        rows = self._rows_to_cut(codes) if X_unl is None else CutRows(self._scores(X_unl))
         self.threshold_ = (threshold_of_first(rows, k) if prior is None else threshold_of_prior(rows, prior))[0]
 
     def _read_columns(self, X: Any, *, reset: bool) -> None:

@@ -58,7 +58,7 @@ def unlabelled_rows(y: LabelsLike, n_rows: int, fitted: NDArray[np.int8] | None)
     return rows
 
 
-def check_one(prior: object, k: object, value: object, X_unl: object, y: object) -> None:
+def check_one_rule(prior: object, k: object, value: object, X_unl: object, y: object) -> None:
     """Raise unless exactly one of the first three is given, no rows with `value`, and no `y` with other rows."""
     passed = [name for name, argument in (("prior", prior), ("k", k), ("value", value)) if argument is not None]
     if len(passed) != 1:

@@ -102,7 +102,7 @@ class BaggingSVM(KernelMachine):
     def _out_of_bag(self) -> NDArray[np.float64]:
         return self.oob_decision_function
 
-    def _unlabelled(self, y: LabelsLike | None) -> CutRows:
+    def _rows_to_cut(self, y: LabelsLike | None) -> CutRows:
         scores = self.oob_decision_function
         rows = ~np.isnan(scores) if y is None else unlabelled_rows(y, scores.size, None)
         return CutRows.out_of_bag(scores, rows)
