@@ -48,18 +48,20 @@ class PUBaggingClassifier(MetaClassifier):
         A classifier in scikit-learn's form. Clones of it are fitted to the labels 1 and 0. Its random states are drawn
         anew for every bag.
     n_bags : int, default 50
-        T, the number of bags.
+        T, the number of bags, >= 1.
     bag_ratio : "auto" or float, default "auto"
-        How many unlabelled rows a bag has. "auto" draws as many as there are positive rows, but at most 63 % of all
-        unlabelled rows. With fewer than 100 positive rows it draws 100, or a tenth of all if that is fewer; each
-        positive row is then several times in the bag, so that both groups weigh the same. A number > 0 is the number of
-        unlabelled rows for each positive row; at least one is drawn.
+        How many unlabelled rows a bag has.
+
+        - "auto" draws as many as there are positive rows, but at most 63 % of all unlabelled rows. With fewer than 100
+          positive rows it draws 100, or a tenth of all if that is fewer; each positive row is then several times in the
+          bag, so that both groups weigh the same.
+        - A number > 0 is the number of unlabelled rows for each positive row; at least one is drawn.
     response_method : {"auto", "predict_proba", "decision_function"}, default "auto"
         The method of `estimator` that gives the scores. "auto" is `predict_proba` if there is one.
     n_jobs : int, optional
-        Number of bags that joblib fits at a time. The result is the same for any number.
-    random_state : int, Generator, RandomState or None
-        Draws the bags and the random states in the estimators.
+        The number of bags that joblib fits at a time. By default one. The result is the same for any number.
+    random_state : int >= 0, numpy.random.Generator, RandomState or None, default None
+        Seed or generator that draws the bags and the random states in the estimators. None takes a fresh seed.
 
     Attributes
     ----------
@@ -151,7 +153,7 @@ class PUBaggingClassifier(MetaClassifier):
         """Out-of-bag scores of the training rows, as `decision_function` gives scores of others."""
         return self._oob_scores - self.threshold_
 
-    def _unlabelled(self) -> CutRows:
+    def _rows_to_cut(self) -> CutRows:
         return CutRows.out_of_bag(self._oob_scores, self._oob_codes == 0, self._oob_weights)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
@@ -175,7 +177,7 @@ def _bag_size(ratio: float | Literal["auto"], n_pos: int, n_unl: int) -> tuple[i
     """Return how many unlabelled rows a bag holds, and how often each positive one."""
     if ratio != "auto":
         return max(1, round(ratio * n_pos)), 1
-    size = bag_sizes("auto", n_pos, n_unl, _AUTO_BAGS).unl[0]
+    size = bag_sizes("auto", n_pos, n_unl, _AUTO_BAGS).draws_unl[0]
     return size, max(1, round(size / n_pos))
 
 

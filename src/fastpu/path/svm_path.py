@@ -21,6 +21,7 @@ from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels
 from fastpu.kernels._check_rows import check_training_rows
 from fastpu.kernels._kernel import check_kernel, resolve_gamma
+from fastpu.model._with_profile import with_profile
 from fastpu.path._follow import follow_path, path_fields
 from fastpu.path._options import PathOptions, check_costs
 from fastpu.path._path_warnings import warn_of_path
@@ -80,7 +81,7 @@ def fit_svm_path(
           direction of negative curvature, it ends with the status "indefinite".
         - "precomputed" says that `X` holds the kernel values.
         - A function ``k(A, B)`` gets two matrices of rows and returns their kernel values as a matrix of shape (len(A),
-          len(B)).
+          len(B)). It must be symmetric, which is tested on a sample of rows.
     gamma : float, "scale" or "auto", default "scale"
         The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
         be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, rows of cost 0 left
@@ -112,6 +113,8 @@ def fit_svm_path(
     Returns
     -------
     SVMPath
+        The path. `at` gives the machine at any lam, and `select` the best one. `decision_function` and `predict` are
+        those of the end of the path.
 
     Raises
     ------
@@ -175,8 +178,7 @@ def fit_svm_path(
     with make_report(callback, progress, total=None, description="SVM path") as report:
         path = _path_of_rows(matrix, labels, costs, options, {"method": "fit_svm_path"}, report)
     warn_of_path("fit_svm_path", path)
-    path._give_profile(path)
-    return path
+    return path if path.kernel == "precomputed" else with_profile(path, *path.rows_and_labels())
 
 
 @answers_unknown_keywords
@@ -234,7 +236,7 @@ def fit_pu_svm_path(
           direction of negative curvature, it ends with the status "indefinite".
         - "precomputed" says that `X` holds the kernel values.
         - A function ``k(A, B)`` gets two matrices of rows and returns their kernel values as a matrix of shape (len(A),
-          len(B)).
+          len(B)). It must be symmetric, which is tested on a sample of rows.
     gamma : float, "scale" or "auto", default "scale"
         The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
         be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, rows of cost 0 left
@@ -325,8 +327,7 @@ def fit_pu_svm_path(
     with make_report(callback, progress, total=None, description="SVM path") as report:
         path = _path_of_rows(matrix, labels, costs, options, own, report)
     warn_of_path("fit_pu_svm_path", path)
-    path._give_profile(path)
-    return path
+    return path if path.kernel == "precomputed" else with_profile(path, *path.rows_and_labels())
 
 
 def _path_of_rows(

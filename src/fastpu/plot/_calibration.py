@@ -43,14 +43,14 @@ def calibration(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels: +1 positive, 0 unlabelled, at least one of each. The rows must be held-out ones, or training rows with
-        out-of-bag probabilities (`TreeEnsemble.oob_predict_proba`).
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows; there must be one of each. The rows must be
+        held-out ones, or training rows with out-of-bag probabilities (`TreeEnsemble.oob_predict_proba`).
     proba : array-like of shape (n,) or (n, 2)
         Probabilities of the positive class, or of both classes, as `Model.predict_proba` returns them. Rows with NaN,
         which were in every bag, are left out.
     prior : float or PriorEstimate, optional
-        P(Y = 1) among the unlabelled rows, in (0, 1). By default the mean of their probabilities, which is the prior
-        that they were calibrated for.
+        The share of positives P(Y = 1) among the unlabelled rows, in (0, 1). By default the mean of their
+        probabilities, which is the prior that they were calibrated for.
     groups : array-like of shape (n,), optional
         Which rows belong together, such as those of one customer: a label of any kind for each row. The bars then
         count groups and not rows. By default each row counts by itself.
@@ -100,7 +100,8 @@ def calibration(
     bars = np.stack([counted - factor * low, factor * largest_shares(counts, n_counted, _TAIL) - counted])
     axes, figure = open_axes(ax, 1, (6, 4.5))
     top = max(float(said.max()), float(counted.max()))
-    axes[0].plot([0, top], [0, top], label="right probabilities", **GREY)
+    end = min(top, 1.0)  # counted shares may be above 1, probabilities are not
+    axes[0].plot([0, end], [0, end], label="right probabilities", **GREY)
     name = f"by {pos.size:,} positive, {unl.size:,} unlabelled rows, 90 % intervals"
     axes[0].errorbar(said, counted, np.maximum(bars, 0), color=CYCLE[0], marker="o", markersize=4, linewidth=1.2,
                      elinewidth=0.8, capsize=2, label=name)  # fmt: skip

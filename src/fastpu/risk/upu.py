@@ -16,7 +16,7 @@ from fastpu.exceptions import ConvergenceWarning
 from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import PriorEstimate, proper_prior, take_prior_in
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profile
 from fastpu.risk._model_form import ModelForm, check_n_centers
 from fastpu.risk._options import UpuOptions, check_lam
 from fastpu.risk._risk_models import make_model, warn_of_one_class
@@ -25,7 +25,6 @@ from fastpu.risk.risk_machine import RiskMachine, RiskRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 def fit_upu(
     X: MatrixLike,
     y: LabelsLike,
@@ -99,7 +98,7 @@ def fit_upu(
         The width of the basis functions of "gauss", > 0. By default the median distance between the rows and the
         centres.
     tol : float, default 1e-10
-        Newton's method ends when its decrement, about twice R - min R, is at most ``tol * |R|``.
+        Newton's method ends when its decrement, about twice R - min R, is at most ``tol * |R|``. It must be > 0.
     max_iter : int, default 200
         The most steps of Newton's method, >= 1.
     sample_weight : array-like of shape (n,), optional
@@ -223,8 +222,8 @@ def fit_upu(
     risks = result.risks
     if result.status == "unbounded":
         raise ValueError(
-            f"lam = 0 leaves the {options.loss} risk without a minimum on these rows, as positive rows can be moved "
-            f"away from unlabelled ones for ever: it is {risks[-1]:.4g} after {len(risks) - 1} steps; pass lam > 0"
+            f"lam must be > 0 for these rows, got 0: the {options.loss} risk has no minimum without a penalty, because "
+            f"it falls for ever as the weights grow (it is {risks[-1]:.4g} after {len(risks) - 1} steps)"
         )
     machine = make_model(
         RiskMachine,
@@ -243,7 +242,7 @@ def fit_upu(
     if result.status in ("max_iter", "precision"):
         _warn_of_unconverged(result, options)
     warn_of_one_class(machine, rows)
-    return machine
+    return with_profile(machine, X, y, sample_weight)
 
 
 def _warn_of_unconverged(result: _core.UpuResult, options: UpuOptions) -> None:

@@ -23,7 +23,7 @@ class BagRound:
     bag, n_bags : int
         The number of this bag, from 1, and of the bags asked for.
     n_steps : int
-        Pair updates that its SVM took.
+        Steps that the solver of its SVM took.
     objective, gap, violation : float
         Dual objective, duality gap and largest KKT violation of its SVM at the end.
     """
@@ -101,5 +101,5 @@ class BaggingSVM(KernelMachine):
     def _out_of_bag(self) -> NDArray[np.float64]:
         return self.oob_decision_function
 
-    def _unlabelled(self) -> CutRows:
+    def _rows_to_cut(self) -> CutRows:
         return CutRows.out_of_bag(self.oob_decision_function, ~np.isnan(self.oob_decision_function))
