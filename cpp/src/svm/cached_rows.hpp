@@ -100,6 +100,7 @@ class CachedRows {
     for (index_t c = 0; c < problem.n; ++c) column_of_[at(variable_of_[at(cache_.columns()[at(c)])])] = c;
   }
 
+  bool gains_by_several_rows() const { return cache_.kernel().gains_by_several_rows(); }
   double diagonal(index_t variable) const { return cache_.kernel().diagonal(problem_.rows[variable]); }
 
   // Makes these variables the active ones; returns them in the order of their positions.
