@@ -18,8 +18,8 @@ from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import PriorEstimate, proper_prior, take_prior_in
 from fastpu.model._profile import keeps_profile
 from fastpu.risk._model_form import ModelForm, check_n_centers
+from fastpu.risk._one_class_warning import warn_of_one_class
 from fastpu.risk._options import UpuOptions, check_lam
-from fastpu.risk._risk_models import make_model, warn_of_one_class
 from fastpu.risk._risk_rows import open_risk_rows
 from fastpu.risk.risk_machine import RiskMachine, RiskRound
 
@@ -194,7 +194,7 @@ def fit_upu(
     def record(step: int, risk: float) -> RiskRound:
         return RiskRound(step, options.max_iter, risk, None, 0)
 
-    names = rows.matrix.feature_names if rows.basis.centers is None else None
+    names = rows.matrix.feature_names if rows.basis.name == "linear" else None
     with make_report(callback, progress, total=None, description="uPU") as report, columns_named(names):
         result = _core.fit_upu(
             rows.basis.features,
@@ -216,11 +216,17 @@ def fit_upu(
             f"lam = 0 leaves the {options.loss} risk without a minimum on these rows, as positive rows can be moved "
             f"away from unlabelled ones for ever: it is {risks[-1]:.4g} after {len(risks) - 1} steps; pass lam > 0"
         )
-    machine = make_model(
-        RiskMachine,
-        rows.matrix,
-        rows.basis.centers,
+    kept_centers = rows.basis.center_arrays
+    machine = RiskMachine(
+        n_features=rows.matrix.n_features,
+        feature_names=rows.matrix.feature_names,
+        threshold=0.0,
+        basis=rows.basis.name,
         bandwidth=rows.basis.bandwidth,
+        centers_dense=kept_centers.dense,
+        centers_data=kept_centers.data,
+        centers_indices=kept_centers.indices,
+        centers_indptr=kept_centers.indptr,
         coef=result.coef,
         intercept=result.intercept,
         n_iter=len(risks) - 1,
