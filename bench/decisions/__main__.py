@@ -15,7 +15,8 @@ leaks       a column knows the labels: percentages of fits that tell of it, and 
 batches     rows that are not like the training rows: known negatives called positive where a column is lost or a shop
             is new, and whether `model.check` names that column
 groups      ten rows of a customer are alike: what is said of new customers, without `groups` and with them
-alike       ten rows of a customer have similar scores: intervals of the metrics, by rows and by groups
+alike       ten rows of a customer have similar scores: intervals of the metrics and what `bbe` allows, by rows and by
+            groups
 
 The last five have draws of their own, `--draws` of each cell, and other sizes, which stand in their titles. So have
 four more, which print other figures; only the first two parts run by default:

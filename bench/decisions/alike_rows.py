@@ -1,4 +1,4 @@
-"""Intervals of the metrics where the ten rows of a customer have similar scores: by rows, and by groups."""
+"""Intervals of the metrics, and ranges of the prior, where ten rows of a customer are alike: by rows, and by groups."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from populations import Population, among_the_first
 from shared import run_tasks, table
 
 from fastpu.metrics import average_precision, lift_at_k, precision_at_k, pu_auc, ranking_curve, recall_at_k
+from fastpu.priors import bbe
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 ROWS, ALIKE = 10, 0.9  # of a customer, and how much of the variance of scores is between customers
 OTHERS = 200  # customers with unlabelled rows
-CRITERIA = ("recall", "lift", "precision", "precision here", "curve here", "average precision", "AUC")
+CRITERIA = ("recall", "lift", "precision", "precision here", "curve here", "average precision", "AUC", "allowed")
 
 
 def draw(
@@ -55,6 +56,8 @@ def covered(task: tuple[int, int, float, float, int, int, bool]) -> dict[str, fl
             "precision": precision_at_k(y, scores, k, prior, **how),
             "average precision": average_precision(y, scores, prior, **how),
         }
+        low, high = cast("Any", bbe(None, y, scores=scores, groups=how["groups"]).allowed)
+        held["allowed"] += low <= prior <= high
         with suppress(ValueError):  # rows that are counted one by one are surer of the AUC than they may be
             found["AUC"] = pu_auc(y, scores, prior=prior, **how)
         for name, estimate in found.items():
@@ -92,5 +95,5 @@ def report(options: Namespace) -> tuple[str, dict[str, Any]]:
     title = f"Intervals where {ROWS} rows of a customer have similar scores"
     return table(head, rows, title=title), {
         "cells": results,
-        "wrong": [("8: intervals of the metrics that miss, by rows and by groups", *missed)],
+        "wrong": [("8: intervals and ranges of the prior that miss, by rows and by groups", *missed)],
     }

@@ -649,8 +649,8 @@ def check_trees(
     nodes: NDArray[np.void], tree_start: NDArray[np.int64], category_sets: NDArray[np.uint64], *, n_features: int
 ) -> None: ...
 def draw_forest_bags(
-    *, n_pos: int, n_unl: int, weight_pos: NDArray[np.float64] | None, weight_unl: NDArray[np.float64] | None,
-    options: ForestOptions, n_threads: int,
+    *, n_pos: int, n_unl: int, sample_weight: NDArray[np.float64] | None, clusters: NDArray[np.int32] | None,
+    n_clusters: int, options: ForestOptions, n_threads: int,
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...  # fmt: skip
 def fingerprint(
     features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, first_row: int,

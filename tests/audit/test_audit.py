@@ -348,7 +348,7 @@ def test_intervals_hold_the_truth_in_a_simulation(share):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"scores": [0.1, np.nan], "n": 1}, "scores must not hold NaN"),
+        ({"scores": [np.nan, np.nan], "n": 1}, "scores must hold a number for at least one row, got NaN for all 2"),
         ({"scores": [], "n": 1}, "scores must"),
         ({"scores": ["a"], "n": 1}, "scores must"),
         ({"n": 0}, "n must be an integer in"),

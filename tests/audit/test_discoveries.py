@@ -82,5 +82,5 @@ def test_wrong_input_is_refused():
         audit.discoveries(scores, plan, np.ones(19))
     with pytest.raises(ValueError, match=r"fdr must be a number in \(0, 1\), got 1.0"):
         audit.discoveries(scores, plan, np.ones(20), fdr=1.0)
-    with pytest.raises(ValueError, match="scores must not hold NaN"):
+    with pytest.raises(ValueError, match="scores must hold a number for at least one row"):
         audit.discoveries(np.full(3, np.nan), plan, np.ones(20))

@@ -84,7 +84,7 @@ def test_wrong_input_is_refused():
     plan, answers, labeled = made(np.random.default_rng(0))
     with pytest.raises(ValueError, match="answers must have at least 5 positive ones, got 0"):
         audit.is_scar(plan, np.zeros(150), labeled)
-    with pytest.raises(ValueError, match="scores_of_labelled must not hold NaN"):
+    with pytest.raises(ValueError, match="scores_of_labelled must hold a number for at least one"):
         audit.is_scar(plan, answers, [np.nan])
     with pytest.raises(ValueError, match="n_permutations must be an integer in"):
         audit.is_scar(plan, answers, labeled, n_permutations=0)

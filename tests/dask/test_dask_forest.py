@@ -39,6 +39,8 @@ def far(*parts, chunks):
     return [None if part is None else array.from_array(part, chunks=(chunks, *part.shape[1:])) for part in parts]
 
 
+#: Groups of rows that lie far from each other.
+OF_ROWS = np.random.default_rng(7).integers(0, 60, size=900)
 CHUNKS = {"one": 900, "some": (300, 0, 200, 1, 399), "many": 113}
 
 
@@ -197,7 +199,7 @@ def test_tasks_of_a_worker_that_dies_are_repeated():
 def test_arrays_may_begin_at_any_byte_of_a_message(monkeypatch):
     X, y, weights = rows()
     table = pandas.DataFrame(X).assign(kind=pandas.Categorical(np.where(X[:, 0] > 0, "a", "b")))
-    expected = fastpu.fit_forest(table, y, sample_weight=weights, n_trees=5, random_state=0)
+    expected = fastpu.fit_forest(table, y, sample_weight=weights, groups=OF_ROWS, n_trees=12, random_state=0)
 
     def call(function, *arguments):
         return function(*through_odd_bytes(arguments))
@@ -207,9 +209,11 @@ def test_arrays_may_begin_at_any_byte_of_a_message(monkeypatch):
     with local_cluster(1, processes=False) as own:
         parts = [
             [own.scatter(part[first : first + 300], hash=False) for first in (0, 300, 600)]
-            for part in (table, y, weights)
+            for part in (table, y, weights, OF_ROWS)
         ]
-        found = on_dask.fit_forest(parts[0], parts[1], sample_weight=parts[2], client=own, n_trees=5, random_state=0)
+        found = on_dask.fit_forest(
+            parts[0], parts[1], sample_weight=parts[2], groups=parts[3], client=own, n_trees=12, random_state=0
+        )
     assert_same_model(found, expected)
 
 
@@ -227,7 +231,7 @@ def test_rows_that_are_lost_with_their_worker_end_the_fit():
 
 def test_nothing_is_left_on_the_workers(client):
     X, y, weights = rows()
-    far_X, far_y, far_weights = far(X, y, weights, chunks=300)
+    far_X, far_y, far_weights, far_groups = far(X, y, weights, OF_ROWS, chunks=300)
 
     def interrupt(tree):
         raise KeyboardInterrupt
@@ -235,7 +239,9 @@ def test_nothing_is_left_on_the_workers(client):
     kept = []
     for callback in (None, interrupt):
         try:
-            on_dask.fit_forest(far_X, far_y, sample_weight=far_weights, n_trees=5, callback=callback)
+            on_dask.fit_forest(
+                far_X, far_y, sample_weight=far_weights, groups=far_groups, n_trees=12, callback=callback
+            )
         except KeyboardInterrupt as error:
             kept.append(error)  # with its traceback, as a notebook keeps it
         assert_nothing_is_left(client)

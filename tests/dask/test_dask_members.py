@@ -16,7 +16,7 @@ distributed = pytest.importorskip("distributed")
 
 import fastpu.dask  # noqa: E402 - Dask may be absent
 from dask_cases import assert_same_model, chunked, rows  # noqa: E402 - Dask may be absent
-from fastpu.dask import _meeting  # noqa: E402 - Dask may be absent
+from fastpu.dask import _meeting, _members  # noqa: E402 - Dask may be absent
 
 HANG_SECONDS = 30.0
 KEY = bytes(range(32))
@@ -63,6 +63,38 @@ def test_a_port_that_cannot_be_reached_is_named():
         address = listener.getsockname()
     with pytest.raises(ConnectionError, match=f"cannot reach port {address[1]} of the worker at 127.0.0.1"):
         _meeting.connect(address, 0, KEY)
+
+
+class Answer:
+    """What an actor answers, with an error, or late: for some waits it is there, but not delivered."""
+
+    def __init__(self, *, n_late=0, error=None):
+        self.n_late, self.error = n_late, error
+
+    def result(self, timeout):
+        if self.error is not None:
+            raise self.error
+        if self.n_late:
+            self.n_late -= 1
+            time.sleep(timeout)
+            raise distributed.TimeoutError
+        return "answer"
+
+    def done(self):
+        return True
+
+
+def test_an_answer_is_waited_for_on_a_busy_machine(monkeypatch):
+    checks = []
+    monkeypatch.setattr(_members, "CHECK_SECONDS", 0.2)
+    monkeypatch.setattr(_members.Members, "_check_all_there", lambda _self: checks.append(1))
+    monkeypatch.setattr(_members.Members, "_check_present", lambda _self, **_: None)
+    members = object.__new__(_members.Members)
+    members._actor = None
+    assert members._wait_for(Answer(n_late=4)) == "answer"
+    assert len(checks) == 4
+    with pytest.raises(distributed.TimeoutError, match="of the actor itself"):
+        members._wait_for(Answer(error=distributed.TimeoutError("of the actor itself")))
 
 
 def serving():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fastpu.data._clusters import cluster_numbers
+from fastpu.data._clusters import cluster_numbers, joined_clusters, read_clusters
 from fastpu.data._folds import fold_sizes, stratified_folds
 
 NAMES = ["b", "a", "b", "c", "a"]
@@ -62,6 +63,32 @@ def test_long_numbers_of_customers_stay_apart():
 def test_what_is_no_group_is_refused(groups, error, text):
     with pytest.raises(error, match=text):
         cluster_numbers(groups, 3)
+
+
+MIXED = {
+    "words": np.array(["b", "a", "b", "long", "a", "b"]),
+    "whole numbers": np.array([7, 3, 7, 2**60, 3, 2**60 + 1]),
+    "fractions": np.array([0.5, -0.0, 0.5, 0.0, 1.0, 0.5]),
+    "days": np.array(["2026-01-02", "2026-01-01", "2026-01-02", "2026-01-03", "2026-01-01", "2026-01-03"], "M8[D]"),
+    "objects": np.array(["1", 1, "1", ("a", 1), 1.0, ("a", 1)], dtype=object),
+    "columns of pandas": pd.Series(["b", "a", "b", "c", "a", "d"], dtype="category"),
+}
+
+
+@pytest.mark.parametrize("groups", MIXED.values(), ids=MIXED)
+@given(cuts=st.lists(st.integers(0, 6), max_size=4))
+def test_groups_of_parts_are_numbered_as_those_of_the_whole(groups, cuts):
+    edges = [0, *sorted(cuts), 6]
+    parts = [read_clusters(groups[a:b], b - a) for a, b in itertools.pairwise(edges)]
+    np.testing.assert_array_equal(joined_clusters(parts), cluster_numbers(groups, 6))
+
+
+def test_groups_of_parts_may_be_named_in_different_forms():
+    parts = [np.array([2, 1]), np.array([1.0, 2.5]), np.array(["1", "2.5"]), [2, "1"], np.array([2], dtype=np.uint8)]
+    found = joined_clusters([read_clusters(part, len(part)) for part in parts])
+    assert found.tolist() == [0, 1, 1, 2, 3, 4, 0, 3, 0]
+    days = [np.array(["2026-01-02"], dtype=f"M8[{unit}]") for unit in ("D", "s", "ns")]
+    assert joined_clusters([read_clusters(part, 1) for part in days]).tolist() == [0, 0, 0]
 
 
 @given(st.data())

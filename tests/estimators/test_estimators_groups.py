@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 import sklearn
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -131,3 +133,96 @@ def test_bagging_svms_leave_whole_groups_out():
         bags = model.bags[left_out]
         assert 3 < len(bags) < 25
         assert not np.isin(row, bags)
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")  # of upper bounds
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")  # of small priors
+def test_priors_of_classifiers_are_estimated_by_groups():
+    X, y, customer, _ = customers(n=60)
+    by_rows, by_groups = (
+        estimators.UPUClassifier(random_state=0).fit(X, y, groups=groups).prior_estimate_ for groups in (None, customer)
+    )
+    expected = fastpu.priors.bbe(X, y, groups=customer, random_state=0)
+    assert by_groups.allowed == expected.allowed != by_rows.allowed
+    calibrated = estimators.ForestClassifier(calibration="beta", random_state=0).fit(X, y, groups=customer)
+    scores = calibrated.model_.oob_decision_function
+    found = calibrated.calibration_prior_estimate_.allowed
+    known = ~np.isnan(scores)
+    expected = fastpu.priors.bbe(None, y[known], scores=scores[known], groups=customer[known]).allowed
+    assert found == pytest.approx(expected)
+
+
+class _Ranks(ClassifierMixin, BaseEstimator):
+    """Ranks rows by their only column."""
+
+    classes_ = np.array([0, 1])
+
+    def fit(self, X, y):
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+
+GROUPED_SCORERS = {
+    "pu_auc": estimators.pu_auc_scorer(prior=0.5),
+    "average_precision": estimators.average_precision_scorer(prior=0.1),
+    "precision_at_k": estimators.precision_at_k_scorer(30, prior=0.3),
+    "lift": estimators.lift_scorer(0.1),
+}
+
+
+@pytest.mark.parametrize("name", GROUPED_SCORERS)
+def test_scorers_hand_groups_to_their_metric(name):
+    """Three labelled customers may be on top of all others by chance; thirty rows by themselves may not."""
+    y = np.repeat([1, 0], [30, 300])
+    X = np.concatenate([np.full(30, 2.0), np.linspace(0, 1, 300)])[:, None]
+    customer = np.arange(330) // 10
+    scorer = GROUPED_SCORERS[name]
+    if name == "pu_auc":
+        with pytest.raises(ValueError, match="prior does not fit the scores"):
+            scorer(_Ranks(), X, y)
+        with pytest.warns(fastpu.exceptions.EstimateWarning, match="1 is returned"):
+            assert scorer(_Ranks(), X, y, groups=[f"c{one}" for one in customer]) == 1.0
+        return
+    if name in ("precision_at_k", "average_precision"):
+        with pytest.warns(fastpu.exceptions.EstimateWarning, match="chance does not explain the excess"):
+            assert scorer(_Ranks(), X, y) == 1.0
+    assert scorer(_Ranks(), X, y, groups=customer) == (10.0 if name == "lift" else 1.0)
+
+
+def test_routing_hands_groups_to_scorers_that_ask_for_them():
+    rng = np.random.default_rng(0)
+    y = np.repeat(rng.random(60) < 0.4, 5)
+    X, customer = rng.normal(size=(300, 1)) + y[:, None], np.repeat(np.arange(60), 5)
+    given = {"cv": GroupKFold(3), "error_score": "raise"}
+    with sklearn.config_context(enable_metadata_routing=True):
+        seen = []
+
+        class Recording(estimators._scorers.PUScorer):
+            def __call__(self, estimator, X, y, groups=None):
+                seen.append(groups)
+                return super().__call__(estimator, X, y, groups)
+
+        scorer = Recording("lift", None, "case_control", 0.2)
+        cross_val_score(_Ranks(), X, y, scoring=scorer, params={"groups": customer}, **given)
+        assert seen == [None] * 3
+        assert scorer.set_score_request(groups=True) is scorer
+        cross_val_score(_Ranks(), X, y, scoring=scorer, params={"groups": customer}, **given)
+        np.testing.assert_array_equal(np.sort(np.unique(np.concatenate(seen[3:]))), np.unique(customer))
+        scorer.set_score_request(groups="client")
+        cross_val_score(_Ranks(), X, y, scoring=scorer, params={"groups": customer, "client": customer + 100}, **given)
+        assert np.concatenate(seen[6:]).min() == 100
+        again = pickle.loads(pickle.dumps(estimators.lift_scorer(0.2).set_score_request(groups=True)))
+        assert again == estimators.lift_scorer(0.2).set_score_request(groups=True) != estimators.lift_scorer(0.2)
+        one_each = cross_val_score(
+            _Ranks(), X, np.arange(300) % 5 == 0, scoring=again, params={"groups": customer}, cv=LeaveOneGroupOut(),
+            error_score="raise",
+        )  # fmt: skip
+        assert one_each.size == 60  # no interval is asked for, so that one group will do
+        for scorer in (estimators.puf_scorer(), estimators.err_star_scorer(prior=0.2)):
+            with pytest.raises(TypeError, match="groups must not be requested by a scorer of "):
+                scorer.set_score_request(groups=True)
+            assert scorer.set_score_request(groups=False) is scorer
+    with pytest.raises(RuntimeError, match="set_score_request needs metadata routing"):
+        estimators.lift_scorer(0.2).set_score_request(groups=True)

@@ -30,6 +30,7 @@ from fastpu.estimators import (
 )
 from fastpu.exceptions import ConvergenceWarning
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
+from helpers import refused
 
 # Of a grid some points are bad, and of some folds the model calls all rows the same.
 pytestmark = pytest.mark.filterwarnings("ignore::fastpu.exceptions.DegenerateModelWarning")
@@ -191,3 +192,14 @@ def test_three_labels_can_be_searched(scoring):
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     if scoring is None:
         assert search.best_score_ > 0.6  # with unlabelled rows for errors at most .4
+
+
+def test_scores_of_nan_are_no_scores_of_held_out_rows():
+    class Lost:
+        classes_ = np.array([0, 1])
+
+        def decision_function(self, X):
+            return np.full(len(X), np.nan)
+
+    refused(ValueError, "scores of the estimator must not hold NaN entries", puf_scorer(), Lost(), np.zeros((4, 1)),
+            [0, 0, 1, 1])  # fmt: skip

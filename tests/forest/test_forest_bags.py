@@ -14,37 +14,37 @@ from fastpu.tree.tree_ensemble import packed
 N_TREES, SEED = 7, 123456789012345
 
 
-def grow_apart(bins, y, weights, *, n_trees=N_TREES, first_tree=0, **options):
+def grow_apart(bins, y, weights, clusters, *, n_trees=N_TREES, first_tree=0, **options):
     """Trees of rows that are gathered from three shards; returns nodes, starts and sets."""
     groups = [np.flatnonzero((y == label) & (weights > 0 if weights is not None else True)) for label in (1, 0)]
-    of_groups = [None if weights is None else weights[rows] for rows in groups]
+    drawn_from = np.concatenate(groups)
     repeats_pos, bag_unl = options.pop("repeats_pos"), options.pop("bag_unl")
     bags, start = _core.draw_forest_bags(
-        n_pos=groups[0].size, n_unl=groups[1].size, weight_pos=of_groups[0], weight_unl=of_groups[1],
+        n_pos=groups[0].size, n_unl=groups[1].size,
+        sample_weight=None if weights is None else weights[drawn_from],
+        clusters=None if clusters is None else clusters[drawn_from],
+        n_clusters=0 if clusters is None else clusters.max() + 1,
         options=_core.ForestOptions(
             seed=SEED, first_tree=first_tree, n_trees=n_trees, repeats_pos=repeats_pos, bag_unl=bag_unl,
             replace_unl=options.pop("replace_unl", False),
         ),
         n_threads=2,
     )  # fmt: skip
-    n_pos = repeats_pos * groups[0].size
-    is_unl = np.concatenate([np.arange(size) >= n_pos for size in np.diff(start)])
-    drawn = np.unique(bags[is_unl])
-    rows = np.concatenate([groups[0], groups[1][drawn]])
-    parts = [bins[chosen] for chosen in np.array_split(rows, 3)]
-    gathered = stacked_bins(parts)
-    bags[is_unl] = groups[0].size + np.searchsorted(drawn, bags[is_unl])
+    drawn, places = np.unique(bags, return_inverse=True)
+    parts = [bins[chosen] for chosen in np.array_split(drawn_from[drawn], 3)]
     return _core.grow_on_bags(
-        gathered._native, bags, start, n_pos=n_pos, categorical=None,
+        stacked_bins(parts)._native, places.astype(np.uint32), start, n_pos=repeats_pos * groups[0].size,
+        categorical=None,
         options=_core.ForestOptions(first_tree=first_tree, seed=SEED, **options), n_threads=2,
     )  # fmt: skip
 
 
-def grow_together(bins, y, weights, *, first_tree=0, n_trees=N_TREES, **options):
+def grow_together(bins, y, weights, clusters, *, first_tree=0, n_trees=N_TREES, **options):
     given = _core.ForestOptions(n_trees=n_trees, first_tree=first_tree, seed=SEED, **options)
     return _core.grow_forest(
-        bins._native, y, weights, None, given, clusters=None, oob_sum=None, oob_count=None, callback=None, n_threads=1
-    )
+        bins._native, y, weights, None, given, clusters=clusters, oob_sum=None, oob_count=None, callback=None,
+        n_threads=1,
+    )  # fmt: skip
 
 
 OPTIONS = {
@@ -96,28 +96,41 @@ def assert_same_trees(found, expected):
     ids=str,
 )
 @pytest.mark.parametrize("weighted", [False, True])
-def test_trees_on_gathered_bags_are_those_of_all_rows(form, changed, weighted):
+@pytest.mark.parametrize("clustered", [False, True])
+def test_trees_on_gathered_bags_are_those_of_all_rows(form, changed, weighted, clustered):
     bins, y, weights = problem(form)
     given = weights if weighted else None
+    # The last clusters are of single rows, some of which have the weight 0.
+    clusters = np.minimum(np.arange(900) // 9 + np.maximum(np.arange(900) - 850, 0), 140).astype(np.int32)
+    clusters = clusters if clustered else None
     options = OPTIONS | changed
-    assert_same_trees(grow_apart(bins, y, given, **options), grow_together(bins, y, given, **options))
+    assert_same_trees(
+        grow_apart(bins, y, given, clusters, **options), grow_together(bins, y, given, clusters, **options)
+    )
 
 
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"n_pos": 0}, "from 1 to 4294967295 rows, got 0"),
-        ({"n_unl": 2**32}, "from 1 to 4294967295 rows, got 4294967296"),
+        ({"n_pos": 0}, "a row each, and 4294967295 at most together, got 0 and 5"),
+        ({"n_unl": 0}, "a row each, and 4294967295 at most together, got 3 and 0"),
+        ({"n_unl": 2**32 - 3}, "a row each, and 4294967295 at most together, got 3 and 4294967293"),
         ({"n_trees": 0}, "n_trees"),
         ({"bag_unl": [2, 0]}, "bag_unl"),
         ({"bag_unl": []}, "bag_unl must have a number"),
         ({"repeats_pos": 0}, "repeats_pos"),
-        ({"weight_pos": np.array([1.0, 0.0, 2.0])}, "must be positive"),
-        ({"weight_unl": np.ones(4)}, "weight_unl"),
+        ({"sample_weight": np.array([1.0, 0.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0])}, "must be positive"),
+        ({"sample_weight": np.array([1.0, 1.0, 2.0, 1.0, 1.0, 1.0, 1.0, 0.0])}, "must be positive"),
+        ({"sample_weight": np.ones(7)}, "sample_weight"),
+        ({"clusters": np.zeros(7, np.int32)}, "clusters"),
+        ({"clusters": np.arange(8, dtype=np.int32), "n_clusters": 7}, "from 0 to 6, got 7 for row 7"),
+        ({"clusters": np.arange(1, 9, dtype=np.int32)}, "from 0 to 7, got 8 for row 7"),
+        ({"clusters": np.arange(-1, 7, dtype=np.int32)}, "from 0 to 7, got -1 for row 0"),
     ],
 )
 def test_bags_that_cannot_be_drawn_are_refused(changed, words):
-    given = {"n_pos": 3, "n_unl": 5, "weight_pos": None, "weight_unl": None, "n_trees": 2, "bag_unl": [2]} | changed
+    given = {"n_pos": 3, "n_unl": 5, "sample_weight": None, "clusters": None, "n_clusters": 0}
+    given |= {"n_trees": 2, "bag_unl": [2]} | changed
     options = _core.ForestOptions(
         **{name: given.pop(name) for name in ("n_trees", "bag_unl", "repeats_pos") if name in given}
     )

@@ -188,6 +188,8 @@ def test_bad_scores_are_refused(name, parameter, unchanged):
         cases = {kind: case for kind, case in cases.items() if not kind.startswith("too ")}
     if parameter == "lams":
         del cases["no dimension"]  # a single number
+    if parameter in ("scores", "scores_of_labelled"):  # rows without a score are left out, with a warning
+        cases["NaN"] = (lambda v: np.full(len(v), np.nan), ValueError)
     assert refusals(name, parameter, cases, unchanged) == {}
 
 

@@ -112,10 +112,18 @@ def test_a_precision_above_1_may_be_chance_where_few_groups_are_labelled():
 def test_bad_groups_are_refused():
     y, scores = [1, 1, 0, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
     for call in (recall_at_k, lift_at_k):
-        refused(ValueError, "groups must have at least two groups with unlabelled rows", call, y, scores, 1,
-                groups=[1, 2, 3, 3, 3])  # fmt: skip
+        refused(ValueError, "groups must have at least two groups with unlabelled rows for an interval, got one", call,
+                y, scores, 1, groups=[1, 2, 3, 3, 3], n_boot=1)  # fmt: skip
     refused(
         ValueError, "groups must have one entry per row (5), got 4", pu_auc, y, scores, prior=0.2, groups=[1, 2, 3, 4]
     )
     refused(ValueError, "groups must name the group of every row", average_precision, y, scores, 0.2,
             groups=[1, 2, None, 3, 4])  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_one_group_of_unlabelled_rows_has_a_value_and_no_interval(name):
+    y, scores, _, _ = customers(np.random.default_rng(1), 20, 60)
+    one = np.where(y, np.arange(y.size), -1)
+    assert CALLS[name](y, scores, groups=one) == CALLS[name](y, scores)
+    refused(ValueError, "at least two groups with unlabelled rows", CALLS[name], y, scores, groups=one, n_boot=2)

@@ -60,3 +60,22 @@ def test_what_is_no_probability_is_refused():
     refused(ValueError, "proba must be a number for at least one positive row (+1), got NaN for all",
             fastpu.plot.calibration, y, [np.nan, 0.5, 0.1])  # fmt: skip
     refused(ValueError, "n_bins must be an integer >= 1, got 0", fastpu.plot.calibration, y, [0.9, 0.5, 0.1], n_bins=0)
+
+
+def test_bars_count_groups():
+    """Copies of rows in groups have the bars of the single rows, and by rows shorter ones."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [30, 300])
+    proba = np.clip(0.3 + 0.3 * (y == 1) + 0.2 * rng.normal(size=330), 0, 1)
+    proba[0] = np.nan
+
+    def bars(y, proba, groups=None):
+        (container,) = fastpu.plot.calibration(y, proba, groups=groups, n_bins=4).axes[0].containers
+        return np.ptp(np.array(container[2][0].get_segments())[:, :, 1], axis=1)
+
+    twice = np.repeat(y, 2), np.repeat(proba, 2)
+    single = bars(y, proba)
+    np.testing.assert_allclose(bars(*twice, [f"row {i // 2}" for i in range(660)]), single)
+    np.testing.assert_array_equal(bars(y, proba, np.arange(330)), single)
+    assert (bars(*twice) < 0.85 * single).all()
+    refused(ValueError, "groups must have one entry per row", fastpu.plot.calibration, y, proba, groups=[1])

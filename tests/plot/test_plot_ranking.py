@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fastpu.plot
+from fastpu.exceptions import EstimateWarning
 from fastpu.metrics import lift_at_k, ranking_curve, recall_at_k
 from helpers import refused, rows_of
 from test_plot_rounds import legend
@@ -68,6 +69,31 @@ def test_without_samples_there_are_no_bands_and_without_k_no_marker(scores):
 def test_bad_arguments(scores):
     refused(ValueError, "in (0, 1], got 401", fastpu.plot.ranking, *scores, k=401)
     refused(ValueError, "n_boot must be an integer", fastpu.plot.ranking, *scores, n_boot=-1)
-    refused(ValueError, "scores must not hold NaN", fastpu.plot.ranking, [1, 0], [np.nan, 1.0])
-    refused(ValueError, "unlabelled row (0) for ranking_curve, got none", fastpu.plot.ranking, [1, 1], [2.0, 1.0])
+    text = "scores must hold a number for at least one labelled positive row for plot.ranking, got NaN for all 1"
+    refused(ValueError, text, fastpu.plot.ranking, [1, 0], [np.nan, 1.0])
+    refused(ValueError, "unlabelled row (0) for plot.ranking, got none", fastpu.plot.ranking, [1, 1], [2.0, 1.0])
     refused(TypeError, "random_state must be None", fastpu.plot.ranking, *scores, random_state="x")
+
+
+def test_bands_and_marks_are_those_of_groups(scores):
+    y, values = scores
+    owner = [f"c{i // 8}" for i in range(len(y))]
+    how = {"groups": owner, "n_boot": 30, "random_state": 0}
+    recall = fastpu.plot.ranking(y, values, k=40, groups=owner, n_boot=30).axes[0]
+    curve, at = ranking_curve(y, values, **how), recall_at_k(y, values, 40, **how)
+    corners = recall.collections[0].get_paths()[0].vertices
+    np.testing.assert_allclose(corners[1 : curve.share.size + 1, 1], curve.recall_interval[:, 0])
+    np.testing.assert_allclose(recall.lines[2].get_ydata(), at.interval)
+    assert np.ptp(at.interval) > 1.3 * np.ptp(recall_at_k(y, values, 40, n_boot=30, random_state=0).interval)
+    refused(ValueError, "groups must have one entry per row", fastpu.plot.ranking, y, values, groups=[1, 2])
+
+
+def test_rows_without_a_score_are_left_out_with_one_warning(scores):
+    y, values = scores
+    lacks = np.isin(np.arange(len(y)), [5, 100])
+    with pytest.warns(EstimateWarning, match="plot.ranking: 1 of 60 labelled .* and 1 of 400 unlabelled") as told:
+        found = fastpu.plot.ranking(y, np.where(lacks, np.nan, values), k=40, groups=np.arange(len(y)), n_boot=9)
+    assert len(told) == 1
+    expected = fastpu.plot.ranking(np.asarray(y)[~lacks], np.asarray(values)[~lacks], k=40, n_boot=9)
+    for one, other in zip(found.axes, expected.axes, strict=True):
+        np.testing.assert_array_equal(one.lines[0].get_ydata(), other.lines[0].get_ydata())

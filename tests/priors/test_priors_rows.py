@@ -133,8 +133,10 @@ def test_what_cannot_be_scores_is_refused():
         refused(TypeError, "X must be None if scores are passed", estimate, X, y, scores=scores)
         refused(TypeError, "X must be rows, got None; without rows, pass scores", estimate, None, y)
         refused(ValueError, "y must have one entry per row", estimate, None, y[1:], scores=scores)
-        text = "an out-of-bag score is NaN where every bag has the row"
-        refused(ValueError, text, estimate, None, y, scores=np.append(np.nan, scores[1:]))
+        text = "scores must hold a number for at least one labelled positive row"
+        refused(ValueError, text, estimate, None, y, scores=np.where(y == 1, np.nan, scores))
+        refused(ValueError, "scores must not hold infinite entries, got -inf at position 3", estimate, None, y,
+                scores=np.where(np.arange(scores.size) == 3, -np.inf, scores))  # fmt: skip
     refused(TypeError, "fit must be None if scores", bbe, None, y, scores=scores, fit=shallow)
 
 

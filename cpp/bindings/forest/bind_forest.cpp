@@ -32,10 +32,10 @@ BoundResult grow_trees(const BinnedFeatures& features, const py::object& labels,
   return {grow_forest(train, options, on_tree, team)};
 }
 
-py::tuple draw_forest_bags(index_t n_pos, index_t n_unl, const py::object& weight_pos, const py::object& weight_unl,
-                           const ForestOptions& options, int n_threads) {
-  const BagGroups groups{n_pos, n_unl, view_or_null<double>(weight_pos, "weight_pos", n_pos),
-                         view_or_null<double>(weight_unl, "weight_unl", n_unl)};
+py::tuple draw_forest_bags(index_t n_pos, index_t n_unl, const py::object& sample_weight, const py::object& clusters,
+                           index_t n_clusters, const ForestOptions& options, int n_threads) {
+  const BagGroups groups{n_pos, n_unl, view_or_null<double>(sample_weight, "sample_weight", n_pos + n_unl),
+                         view_or_null<std::int32_t>(clusters, "clusters", n_pos + n_unl), n_clusters};
   Team team = team_of_call(n_threads);
   const ForestBags bags = unlocked([&] { return draw_bags(groups, options, team); });
   return py::make_tuple(to_array(bags.rows), to_array(bags.start));
@@ -63,7 +63,8 @@ void bind_forest(py::module_& module) {
              py::arg("categorical"), py::arg("options"), py::kw_only(), py::arg("clusters"), py::arg("oob_sum"),
              py::arg("oob_count"), py::arg("callback"), py::arg("n_threads"));
   module.def("draw_forest_bags", &draw_forest_bags, py::kw_only(), py::arg("n_pos"), py::arg("n_unl"),
-             py::arg("weight_pos"), py::arg("weight_unl"), py::arg("options"), py::arg("n_threads"));
+             py::arg("sample_weight"), py::arg("clusters"), py::arg("n_clusters"), py::arg("options"),
+             py::arg("n_threads"));
   module.def("grow_on_bags", &grow_drawn, py::arg("features"), py::arg("rows"), py::arg("start"), py::kw_only(),
              py::arg("n_pos"), py::arg("categorical"), py::arg("options"), py::arg("n_threads"));
 }

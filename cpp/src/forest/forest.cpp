@@ -232,10 +232,22 @@ ForestResult grow_on_drawn_bags(const ForestTrainingSet& train, const ForestBags
   return result;
 }
 
-std::vector<std::uint32_t> numbers_to(index_t n) {
+std::vector<std::uint32_t> numbers_from(index_t first, index_t n) {
   auto numbers = make_vector<std::uint32_t>(n, "the rows of a group");
-  std::iota(numbers.begin(), numbers.end(), 0U);
+  std::iota(numbers.begin(), numbers.end(), static_cast<std::uint32_t>(first));
   return numbers;
+}
+
+// Appends the draws of U for a bag, where all of its rows are alike.
+void draw_alike(const BagGroups& groups, index_t draws, bool replaces, Random& random,
+                std::vector<std::uint32_t>& drawn) {
+  const std::size_t first = drawn.size();
+  if (replaces) {
+    for (index_t i = 0; i < draws; ++i) drawn.push_back(random.scaled(static_cast<std::uint32_t>(groups.n_unl)));
+  } else {
+    detail::draw_places(groups.n_unl, draws, random, drawn);
+  }
+  for (std::size_t i = first; i < drawn.size(); ++i) drawn[i] += static_cast<std::uint32_t>(groups.n_pos);
 }
 
 }  // namespace
@@ -244,42 +256,33 @@ ForestBags draw_bags(const BagGroups& groups, const ForestOptions& options, Team
   check_at_least("n_trees", options.n_trees, 1);
   check_at_least("first_tree", options.first_tree, 0);
   detail::check_bag_options(options);
-  for (const index_t n : {groups.n_pos, groups.n_unl}) {
-    if (n < 1 || n > index_t{0xffffffff}) {
-      throw std::invalid_argument("groups must have from 1 to 4294967295 rows, got " + std::to_string(n));
-    }
+  const index_t n_rows = groups.n_pos + groups.n_unl;
+  if (groups.n_pos < 1 || groups.n_unl < 1 || n_rows > index_t{0xffffffff}) {
+    throw std::invalid_argument("groups must have a row each, and 4294967295 at most together, got " +
+                                std::to_string(groups.n_pos) + " and " + std::to_string(groups.n_unl));
   }
-  const bool is_listed = groups.weight_unl != nullptr;
-  const detail::DrawnGroup positive(numbers_to(groups.n_pos), groups.weight_pos);
-  const detail::DrawnGroup unlabelled(numbers_to(is_listed ? groups.n_unl : 0), groups.weight_unl);
-  if (positive.size() < groups.n_pos || (is_listed && unlabelled.size() < groups.n_unl)) {
+  const bool are_alike = groups.sample_weight == nullptr && groups.clusters == nullptr;  // then U is not listed
+  const PuBags bags(DrawnGroup(numbers_from(0, groups.n_pos), groups.sample_weight),
+                    DrawnGroup(numbers_from(groups.n_pos, are_alike ? 0 : groups.n_unl), groups.sample_weight),
+                    groups.clusters, n_rows, groups.n_clusters);
+  if (bags.n_positive() < groups.n_pos || (!are_alike && bags.n_unlabelled() < groups.n_unl)) {
     throw std::invalid_argument("the weights of rows to be drawn must be positive");
   }
-  std::vector<std::vector<std::uint32_t>> bags(at(options.n_trees));
+  std::vector<std::vector<std::uint32_t>> drawn(at(options.n_trees));
   std::vector<std::vector<std::uint32_t>> places(at(team.n_threads()));
   team.for_each(options.n_trees, [&](index_t k, int worker) {
     team.poll();
-    std::vector<std::uint32_t>& bag = bags[at(k)];
-    const index_t draws = draws_of(options, k);
     Random random(Random::derived(seed_of(options, k), 0));
-    positive.draw_pos(groups.n_pos, options, random, bag);
-    if (is_listed) {
-      unlabelled.draw(draws, options.replace_unl, random, places[at(worker)], bag);
-    } else if (options.replace_unl) {
-      for (index_t i = 0; i < draws; ++i) {
-        bag.push_back(random.scaled(static_cast<std::uint32_t>(groups.n_unl)));
-      }
-    } else {
-      detail::draw_places(groups.n_unl, draws, random, bag);
-    }
+    bags.draw(options, options.first_tree + k, random, places[at(worker)], drawn[at(k)]);
+    if (are_alike) draw_alike(groups, draws_of(options, k), options.replace_unl, random, drawn[at(k)]);
   });
-  ForestBags drawn;
-  drawn.n_pos = groups.n_pos * options.repeats_pos;
-  drawn.start.push_back(0);
-  for (const auto& bag : bags) drawn.start.push_back(drawn.start.back() + std::ssize(bag));
-  drawn.rows = reserve_vector<std::uint32_t>(drawn.start.back(), "the bags");
-  for (const auto& bag : bags) drawn.rows.insert(drawn.rows.end(), bag.begin(), bag.end());
-  return drawn;
+  ForestBags result;
+  result.n_pos = groups.n_pos * options.repeats_pos;
+  result.start.push_back(0);
+  for (const auto& bag : drawn) result.start.push_back(result.start.back() + std::ssize(bag));
+  result.rows = reserve_vector<std::uint32_t>(result.start.back(), "the bags");
+  for (const auto& bag : drawn) result.rows.insert(result.rows.end(), bag.begin(), bag.end());
+  return result;
 }
 
 ForestResult grow_on_bags(const BinnedFeatures& features, const std::uint8_t* categorical, const ForestBags& bags,

@@ -92,12 +92,18 @@ void DrawnGroup::draw(index_t n, bool replaces, Random& random, std::vector<std:
   for (index_t i = 0; i < n; ++i) drawn.push_back(rows_[keys[at(i)].second]);
 }
 
-PuBags::PuBags(DrawnGroup positive, DrawnGroup unlabelled, const std::int32_t* clusters, index_t n_rows)
-    : positive_(std::move(positive)), unlabelled_(std::move(unlabelled)), clusters_(clusters), n_rows_(n_rows) {
+PuBags::PuBags(DrawnGroup positive, DrawnGroup unlabelled, const std::int32_t* clusters, index_t n_rows,
+               index_t n_clusters)
+    : positive_(std::move(positive)),
+      unlabelled_(std::move(unlabelled)),
+      clusters_(clusters),
+      n_rows_(n_rows),
+      n_clusters_(n_clusters) {
   if (clusters == nullptr) return;
+  const index_t end = n_clusters > 0 ? n_clusters : n_rows;
   for (index_t i = 0; i < n_rows; ++i) {
-    if (clusters[i] < 0 || clusters[i] >= n_rows) {
-      throw std::invalid_argument("clusters must be from 0 to " + std::to_string(n_rows - 1) + ", got " +
+    if (clusters[i] < 0 || clusters[i] >= end) {
+      throw std::invalid_argument("clusters must be from 0 to " + std::to_string(end - 1) + ", got " +
                                   std::to_string(clusters[i]) + " for row " + std::to_string(i));
     }
     n_clusters_ = std::max<index_t>(n_clusters_, clusters[i] + 1);

@@ -68,8 +68,11 @@ class DrawnGroup {
 // alone. A bag for which no row of P or of U would be left gets the cluster of one as well.
 class PuBags {
  public:
-  // `clusters` has a number from 0 on for each of the n_rows rows, or is null. Throws std::invalid_argument for others.
-  PuBags(DrawnGroup positive, DrawnGroup unlabelled, const std::int32_t* clusters, index_t n_rows);
+  // `clusters` has a number from 0 on for each of the n_rows rows, or is null. There are n_clusters of them, or as many
+  // as the largest number says: rows that are not among these may be in clusters of their own. Throws
+  // std::invalid_argument for other numbers.
+  PuBags(DrawnGroup positive, DrawnGroup unlabelled, const std::int32_t* clusters, index_t n_rows,
+         index_t n_clusters = 0);
 
   index_t n_positive() const { return positive_.size(); }
   index_t n_unlabelled() const { return unlabelled_.size(); }
@@ -89,7 +92,7 @@ class PuBags {
   DrawnGroup unlabelled_;
   const std::int32_t* clusters_;
   index_t n_rows_;
-  index_t n_clusters_ = 0;
+  index_t n_clusters_;
 };
 
 // The places in a group of `size` rows of equal weight that draw would take without replacement, in time and memory

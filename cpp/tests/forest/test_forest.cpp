@@ -1,6 +1,7 @@
 // Forests against a slow one, node by node, and what must not change them.
 #include "fastpu/forest/forest.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -346,6 +347,42 @@ CASE("rows of a cluster are out of the same bags, some of them for every cluster
     // exp(-1) of the clusters are not drawn; bags of few rows miss some others.
     CHECK(n_out / (900 * 40) > 0.33);
     CHECK(n_out / (900 * 40) < 0.5);
+  }
+}
+
+CASE("bags that are drawn by numbers are those of a fit, by clusters too") {
+  const ForestData data = forest_data(700, 9);
+  const BinnedFeatures features = bin(data, 255);
+  std::vector<std::int32_t> clusters(700);
+  // The last clusters are of single rows, some of which have the weight 0.
+  for (std::int32_t i = 0; i < 700; ++i) clusters[at(i)] = i < 680 ? i % 90 : i - 590;
+  for (const bool weighted : {false, true}) {
+    for (const bool clustered : {false, true}) {
+      ForestTrainingSet train = training_set(data, features, weighted);
+      if (clustered) train.clusters = clusters.data();
+      const ForestOptions options = small_forest();
+      fastpu::BagGroups groups;
+      std::vector<std::uint32_t> rows;
+      std::vector<double> weight_of;
+      std::vector<std::int32_t> cluster_of;
+      for (const int label : {1, 0}) {
+        for (std::uint32_t i = 0; i < 700; ++i) {
+          if (data.y[i] != label || (weighted && !(data.weight[i] > 0))) continue;
+          rows.push_back(i);
+          weight_of.push_back(data.weight[i]);
+          cluster_of.push_back(clusters[i]);
+          ++(label == 1 ? groups.n_pos : groups.n_unl);
+        }
+      }
+      groups.sample_weight = weighted ? weight_of.data() : nullptr;
+      groups.clusters = clustered ? cluster_of.data() : nullptr;
+      groups.n_clusters = 110;
+      Team team(2);
+      fastpu::ForestBags bags = draw_bags(groups, options, team);
+      for (std::uint32_t& row : bags.rows) row = rows[row];
+      const ForestResult found = grow_on_bags(features, data.categorical.data(), bags, options, team);
+      CHECK(std::ranges::equal(found.nodes, grow(train, options).nodes, same_node));
+    }
   }
 }
 

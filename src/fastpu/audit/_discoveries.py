@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.audit._draw import fingerprint, ranking
+from fastpu.audit._draw import fingerprint, ranked_scores, ranking
 from fastpu.audit._plan import Plan, check_answers, check_plan
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float
 from fastpu.common._types import VectorLike
-from fastpu.metrics._labelled_scores import check_scores
 
 _FACTORS = (1.25, 1.5, 2.0, 3.0, 5.0, 10.0)  # by which the number of checks is raised to see whether lists get longer
 _LONGER = 1.1  # by which a list must be longer to be worth saying so
@@ -109,7 +108,7 @@ def discoveries(scores: VectorLike, plan: Plan, answers: VectorLike, *, fdr: flo
     >>> found.rows.size > 500, bool(truth[found.rows].mean() > 0.85)
     (True, True)
     """
-    values = check_scores("scores", scores)
+    values, _ = ranked_scores(scores)
     check_plan("plan", plan, fingerprint(values), values.size)
     answered = check_answers(answers, plan.rows.size)
     share = check_float("fdr", fdr, low=0, high=1, open_low=True, open_high=True)

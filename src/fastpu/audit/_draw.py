@@ -15,6 +15,8 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_int, check_k, check_random_state
 from fastpu.common._text import describe, short
 from fastpu.common._types import RandomState, VectorLike
+from fastpu.common._warn import warn
+from fastpu.exceptions import EstimateWarning
 from fastpu.metrics._labelled_scores import check_scores
 from fastpu.model._prior import PriorEstimate, check_prior
 
@@ -46,7 +48,8 @@ def plan(
     ----------
     scores : array-like of shape (n_rows,)
         One score for each unlabelled row, larger for rows that are more likely positive. Infinite scores are allowed.
-        The model may have been fitted to these rows. Rows of equal scores are put in a random order once.
+        The model may have been fitted to these rows. Rows of equal scores are put in a random order once. Rows without
+        a score (NaN), as out-of-bag scores may be, are put last, with a warning.
     n : int
         How many rows to draw, at least 1; 100 to 400 are usual.
     prior : float or PriorEstimate, optional
@@ -77,7 +80,7 @@ def plan(
     Raises
     ------
     TypeError, ValueError
-        If `scores` are empty, not one-dimensional or hold NaN. If `n` is larger than the number of rows that can be
+        If `scores` are empty, not one-dimensional or all NaN. If `n` is larger than the number of rows that can be
         drawn, or smaller than the number of strata. If `after` is a plan for other scores, or another argument is not
         as described.
 
@@ -115,7 +118,13 @@ def plan(
     >>> bool(found.count.interval[0] < truth.sum() < found.count.interval[1])
     True
     """
-    values = check_scores("scores", scores)
+    values, n_without = ranked_scores(scores)
+    if n_without:
+        warn(
+            f"plan: {n_without} of {values.size} rows have no score (NaN) and are put last in the ranking; an "
+            f"out-of-bag score is NaN where every bag has the row",
+            EstimateWarning,
+        )
     more = check_int("n", n, low=1, high=values.size)
     wanted = check_choice("goal", goal, GOALS)
     first = None if k is None else check_k(k, values.size)
@@ -173,6 +182,15 @@ def plan(
         seed=seed,
         fingerprint=mark,
     )
+
+
+def ranked_scores(scores: VectorLike) -> tuple[NDArray[np.float64], int]:
+    """Return the scores by which rows are ranked, and how many rows have none (NaN): these are put last, as -inf."""
+    values = check_scores("scores", scores)
+    without = np.isnan(values)
+    if without.all():
+        raise ValueError(f"scores must hold a number for at least one row, got NaN for all {values.size}")
+    return np.where(without, -np.inf, values) if without.any() else values, int(np.count_nonzero(without))
 
 
 def ranking(scores: NDArray[np.float64], seed: int) -> NDArray[np.int64]:

@@ -15,9 +15,9 @@ from fastpu.common._binomial import largest_shares, least_shares
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._types import GroupsLike, RandomState, VectorLike
-from fastpu.data._clusters import cluster_numbers
+from fastpu.data._clusters import cluster_numbers, effective_number
+from fastpu.data._missing_scores import rows_with_scores
 from fastpu.metrics._labelled_scores import check_scores
-from fastpu.metrics._row_draws import effective_number
 
 _FEWEST = 5  # checked positives
 _MOST_LABELED = 10_000  # scores that are permuted: more say little more, beside some hundred checked rows
@@ -104,11 +104,12 @@ def is_scar(
         if nobody could tell, or nobody has looked. At least five must be positive.
     scores_of_labelled : array-like of shape (n_pos,)
         Scores of the labelled positives, on the scale of the scores that the plan was made for, by models that have not
-        been fitted to them as positive rows (out of fold or out of bag).
+        been fitted to them as positive rows (out of fold or out of bag). Rows whose score is NaN are left out, with a
+        warning.
     groups : array-like of shape (n_rows,), optional
-        Which of the rows that the plan was made for belong together, such as those of one customer: a label of any kind
-        for each row. By default each row is by itself. Without groups the p-value is far too small if whole groups are
-        labelled and their rows have similar scores.
+        A label of any kind for each row that the plan was made for, which says which rows belong together, such as
+        those of one customer. By default each row is a group. Without `groups` the p-value is far too small if whole
+        groups are labelled and their rows have similar scores.
     groups_of_labelled : array-like of shape (n_pos,), optional
         Which of the labelled rows belong together. It is passed together with `groups`.
     n_permutations : int, default 999
@@ -160,10 +161,15 @@ def is_scar(
     """
     check_plan("plan", plan)
     answered = check_answers(answers, plan.rows.size)
-    labeled = check_scores("scores_of_labelled", scores_of_labelled)
+    every = check_scores("scores_of_labelled", scores_of_labelled)
+    kinds = {"labelled positive": np.ones(every.size, dtype=np.bool_)}
+    has_score = rows_with_scores("is_scar", "scores_of_labelled", every, kinds)
+    labeled = every if has_score is None else every[has_score]
     count = check_int("n_permutations", n_permutations, low=1, high=_MOST_PERMUTATIONS)
     generator = check_random_state(random_state)
-    group, group_labeled = _read_groups(groups, groups_of_labelled, plan.n_rows, labeled.size)
+    group, group_labeled = _read_groups(groups, groups_of_labelled, plan.n_rows, every.size)
+    if group_labeled is not None and has_score is not None:
+        group_labeled = group_labeled[has_score]
     is_found = answered == 1
     n_found = int(np.count_nonzero(is_found))
     if n_found < _FEWEST:

@@ -43,57 +43,68 @@ def fit_bls_svm(
     callback: RoundCallback[PualRound] | None = None,
     progress: bool = False,
 ) -> PualMachine | list[PualMachine]:
-    """Biased least-squares SVM (BLS-SVM): `fit_gllc` without neighbours.
+    """Biased least-squares SVM (BLS-SVM): a squared loss with a cost for each group, in closed form.
 
-    It is the quickest classifier with a kernel and a cost for each group. Fit it beside `fit_gllc` to see what
-    neighbours contribute.
+    It is `fastpu.fit_gllc` without neighbours: the quickest classifier with a kernel and a cost for each group. Fit it
+    beside `fastpu.fit_gllc` to see what neighbours contribute.
 
     The fit minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b,
 
-        lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2
-
-    in closed form. With weights, each row's loss counts as often as its weight says.
+        lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        The rows, in float32 or float64. With ``kernel="precomputed"`` this is the symmetric matrix of K between all
-        rows.
+        Rows of features, in float32 or float64. With ``kernel="precomputed"`` it is the symmetric dense matrix of shape
+        (n, n) that holds the kernel value of every two rows.
     y : array-like of shape (n,)
-        +1 for labelled positives, 0 for unlabelled rows; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     C_pos, C_unl : float or sequence of floats, defaults 1.0 and 0.1
-        The cost of a positive row and of an unlabelled row, > 0. Losses are sums, not means, as in the paper.
+        The costs of a positive row and of an unlabelled row, in [1e-100, 1e100]. They multiply sums, not means, as in
+        the paper.
+
+        Each of `C_pos`, `C_unl` and `lam` may be a sequence. All sequences must have one length; the function then
+        returns a list with a model for each entry, equal to those of single calls. Kernel values and factors are
+        computed once for all models that share them.
     lam : float or sequence of floats, default 1.0
-        The weight of |w|^2, > 0.
-        `C_pos`, `C_unl` and `lam` may be sequences of one length, with an entry for each model. The function then
-        returns a list of models, equal to those of single calls. Kernel values and factors are computed once for all
-        models that share them.
+        The weight of the ridge penalty |w|^2 / 2, in [1e-100, 1e100]. A larger value makes the scores vary less.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0, by default 1; equal to repeating rows. Rows of weight 0 are left out. Landmarks are drawn from the
-        others, whatever their weights are.
-    kernel : str or callable, default "linear"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z +
-        coef0). "precomputed" means that `X` is the matrix of K. A function k(A, B) must return the kernel between the
-        rows of two matrices, with shape (len(A), len(B)). The kernel must be positive semidefinite; "sigmoid" is so
-        for some data only.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 are left out. Landmarks are
+        drawn from the other rows, whatever their weights are.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "linear"
+        The kernel K(x, z) of two rows, which must be positive semidefinite:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is positive semidefinite for some data only.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows and returns their kernel values as a matrix of shape (len(A),
+          len(B)).
     gamma : float, "scale" or "auto", default "scale"
-        "scale" is 1 / (d var(X)), with the variance of all entries of `X`; "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`. "auto" is 1 / d.
     degree : int, default 3
-        The degree of "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        The constant in "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     n_components : int, optional
-        The number of landmarks of Nystroem's method, for more rows than a kernel matrix has room for. The landmarks
-        are rows drawn by `random_state`. The kernel is replaced by one of that rank which has the same values among
+        The number of landmarks of Nystroem's method, >= 1, for more rows than a kernel matrix has room for. The
+        landmarks are drawn from the rows. The kernel is replaced by one of that rank, which has the same values among
         the landmarks. By default the kernel is used as it is.
-    random_state : int, numpy.random.Generator or None
-        Draws the landmarks.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the landmarks. An int gives the same result in every call. A generator is drawn
+        from, and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The most threads to use, BLAS's included; by default the CPUs that this process may use.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. BLAS keeps to it too.
+        With another number of threads, or another BLAS, the last digits of the model may differ.
     callback : callable, optional
-        ``callback(info: PualRound) -> bool``, called after every model. True ends the fit; later models are left out.
+        ``callback(info: PualRound) -> bool | None``, called after every model. If it returns True, the fit ends, and
+        later models are left out.
     progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts the models.
+        Whether to show a progress bar that counts models. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------
@@ -104,7 +115,7 @@ def fit_bls_svm(
     ------
     TypeError, ValueError
         If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. The message
-        names the argument.
+        names the argument, what is expected and what came.
     MemoryError
         If there is too little memory for the matrices. The message says how many bytes were wanted.
 
@@ -113,7 +124,7 @@ def fit_bls_svm(
     ConvergenceWarning
         If rounding errors leave a model that is not the minimum.
     DegenerateModelWarning
-        If the model calls all training rows positive or all negative. That can be the minimum.
+        If the model calls all training rows positive, or all negative. The minimum itself can do so.
     ScaleWarning
         If columns are on very different scales.
 

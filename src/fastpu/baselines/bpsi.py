@@ -47,51 +47,55 @@ def fit_bpsi(
 ) -> LinearMachine | list[LinearMachine]:
     """BPSI, biased psi-learning: positive against unlabelled rows with two costs, and a loss of at most 1.
 
-    It is for data that suit a linear `fit_bsvm`, but whose hidden positives or outliers pull its boundary. With small
-    costs it can collapse to a model that calls all rows the same.
+    It is for data that suit a linear `fastpu.fit_bsvm`, but whose hidden positives or outliers pull its boundary. With
+    small costs it can collapse to a model that calls all rows the same.
 
     The fit goes downhill in
 
         |w|^2 / 2 + C C_pos sum_P psi(f(x_i)) + C C_unl sum_U psi(-f(x_i)),    f(x) = w'x + b,
 
-    psi(z) = min(1, max(0, 1 - z)) = max(0, 1 - z) + min(z, 0). It starts at the solution for max(0, 1 - z), which is
-    that of `fit_bsvm` with the linear kernel. Then min(z, 0) is replaced by s z, with s = 1 where z < 0 at the last
-    classifier and 0 elsewhere. This is a convex problem, which is solved again and again until the set of rows with
-    s = 1 comes back. A row costs at most 1 however wrong it is, and positives among the unlabelled rows are wrong.
+    with the psi loss psi(z) = min(1, max(0, 1 - z)) = max(0, 1 - z) + min(z, 0). It starts at the solution for max(0, 1
+    - z), which is that of `fastpu.fit_bsvm` with the linear kernel. Then min(z, 0) is replaced by s z, with s = 1 where
+    z < 0 at the last classifier and 0 elsewhere. This is a convex problem. It is solved again and again, until the set
+    of rows with s = 1 comes back. A row costs at most 1, however wrong it is, so a positive row among the unlabelled
+    ones does little harm.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Features on one scale help.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Bring the features to one
+        scale, for example by standardising them.
     y : array-like of shape (n,)
-        +1 for labelled positives and 0 for unlabelled rows. Also taken: {1, 0}, bool and {1, nan}; `fastpu.as_labels`
-        converts other codings.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     C_pos, C_unl : float
-        Costs > 0 of a positive and of an unlabelled row, to be chosen on held-out rows. The paper has C_pos = C_unl
-        (1 - v) / v with v from 0.01 to 0.15.
+        The cost of an error on a positive and on an unlabelled row, > 0. Choose them on held-out rows. The paper has
+        C_pos = C_unl (1 - v) / v with v from 0.01 to 0.15.
     C : float or sequence of floats, default 1.0
-        > 0. It multiplies both costs. A sequence gives a list of models, the same as single fits give, bit by bit.
-        Several are fitted at a time, one in each thread, if there is no callback.
+        A factor of both costs, > 0. A sequence gives a list of models, which are, bit by bit, those of single fits.
+        Without a callback several are fitted at a time, each in a thread.
     max_iter : int, default 100
-        Most steps after the first classifier. Three are usual.
+        The most steps after the first classifier, >= 1. Three are usual.
     solver_tol : float, default 1e-9
-        In (0, 1). The solver of a sub-problem stops at this duality gap, relative to the objective.
+        The duality gap at which the solver of a sub-problem stops, as a share of the objective, in (0, 1).
     solver_max_iter : int, optional
-        Most iterations of the solver in one sub-problem; by default what each solver allows itself.
+        The most iterations of the solver in one sub-problem, >= 1. By default each solver has its own limit.
     solver : {"exact", "iadmm"}, default "exact"
-        "exact" is an interior-point and active-set method. For more than 1000 features and for CSR it is coordinate
-        descent, and sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
+        "exact" is an interior-point and active-set method; for more than 1000 features and for CSR it is coordinate
+        descent, or sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
         direction method, with the errors of its print corrected.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows, which multiply the costs. A weight has the effect of repeating the row. Rows of weight
-        0 are left out.
+        Weights >= 0, which multiply the costs. A weight counts as that many repetitions of the row. Rows of weight 0
+        are left out.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: MarginRound) -> bool`` is called after each of f_0, f_1 and so on. If it returns True, the fit
-        ends; values of `C` that have not been fitted yet are then left out.
+        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1, .... If it
+        returns True, the fit ends. Values of `C` that have not been fitted by then are left out.
     progress : bool, default False
-        Show a progress bar that counts f_0, f_1, ... (with tqdm if it is installed).
+        Whether to show a progress bar that counts the classifiers f_0, f_1, .... The bar is that of tqdm; without tqdm
+        a line is printed to standard error every ten seconds.
 
     Returns
     -------
@@ -104,13 +108,12 @@ def fit_bpsi(
         If an argument is not as described, or if `y` has labelled negatives, no positive or no unlabelled row. The
         message names the argument, what is expected and what came.
     MemoryError
-        If there is no memory for the work. The message says how much was wanted.
+        If there is too little memory. The message says how many bytes were wanted.
 
     Warns
     -----
     ConvergenceWarning
-        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`. The message then has its duality
-        gap.
+        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`. The message gives its duality gap.
     DegenerateModelWarning
         If the psi loss has collapsed to w = 0, as it does for small costs, or if the model calls all training rows the
         same.

@@ -17,7 +17,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_random_state
 from fastpu.common._sharing import marked
 from fastpu.common._types import LabelsLike, MatrixLike, RandomState, Scenario, VectorLike
-from fastpu.model._prior import prior_among_unlabeled, take_prior_in
+from fastpu.model._prior import PriorEstimate, prior_among_unlabeled, take_prior_in
 from fastpu.model._profile import keeps_profile
 
 
@@ -56,33 +56,37 @@ def fit_ls_auc(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        The training rows. float32 and float64 in C order, and CSR, are used without a copy if every row is used. Put
-        the features on one scale, as `lam` is the same for all.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy if every row is used. Bring
+        the features to one scale, because `lam` is the same for all.
     y : array-like of shape (n,)
-        +1 is positive, -1 negative, and 0 unlabelled. Unlabelled rows are left out.
+        Labels: +1 for labelled positive rows, -1 for labelled negative rows, 0 for unlabelled rows, which are left out.
     lam : float, or a sequence of them, default 1e-3
-        The ridge weight, >= 0. A sequence gives a list of models, for which means and covariances are computed once.
+        The weight of the ridge penalty, >= 0. A sequence gives a list with a model for each entry; means and
+        covariances are computed once for all.
     model : {"linear", "gauss"}, default "linear"
-        phi is the features themselves, or exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
+        The kind of function f. "linear" is linear in the features. "gauss" is linear in the basis functions exp(-|x -
+        c|^2 / (2 bandwidth^2)) around centres c.
     n_centers : int, default 200
-        The number of centres that are drawn from the rows, for "gauss" without `centers`. The rows, in their order, are
-        cut into parts of equal weight, and one row is drawn from each. Equal rows count as one.
+        The number of centres of "gauss", >= 1, if `centers` is left out. The rows, in their order, are cut into parts
+        of equal weight, and one row is drawn from each. Equal rows count as one.
     centers : array-like or CSR matrix of shape (k, d), optional
-        The centres for "gauss". By default they are drawn from the rows that are used.
+        The centres of "gauss". By default they are drawn from the rows.
     bandwidth : float, optional
-        The bandwidth for "gauss", > 0. By default it is the median distance between rows and centres.
+        The width of the basis functions of "gauss", > 0. By default the median distance between the rows and the
+        centres.
     tol : float, default 1e-10
-        > 0. With more than 2000 features the linear system is solved by conjugate gradients. They end when the norm of
-        the residual is at most `tol` times that of the right side.
+        With more than 2000 features the linear system is solved by conjugate gradients. They end when the norm of the
+        residual is at most `tol` times that of the right side. It must be > 0.
     max_iter : int, default 1000
-        The largest number of steps of the conjugate gradients.
+        The most steps of the conjugate gradients, >= 1.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 is left out.
-    random_state : int or Generator, optional
-        The seed of the drawn centres.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 are left out.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the centres. An int gives the same result in every call. A generator is drawn from,
+        and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The largest number of threads, by default the number of CPUs that this process may use. Only basis functions and
-        scores are computed by several threads.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. Only basis functions and
+        scores are computed by several threads. With another BLAS the last digits of the model may differ.
 
     Returns
     -------
@@ -189,35 +193,40 @@ def fit_samult(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        The training rows. float32 and float64 in C order, and CSR, are used without a copy if every row is used. Put
-        the features on one scale, as `lam` is the same for all.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy if every row is used. Bring
+        the features to one scale, because `lam` is the same for all.
     y : array-like of shape (n,)
-        +1 is positive, 0 unlabelled, -1 negative. There must be rows of all three.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows, -1 for labelled negative rows. There must be rows
+        of all three.
     gamma : float, default 0.5
         The weight of the labelled pairs, in [0, 1]. With 1 the objective is that of `fit_ls_auc`.
     lam : float, or a sequence of them, default 1e-3
-        The ridge weight, >= 0. A sequence gives a list of models, for which means and covariances are computed once.
+        The weight of the ridge penalty, >= 0. A sequence gives a list with a model for each entry; means and
+        covariances are computed once for all.
     model : {"linear", "gauss"}, default "linear"
-        phi is the features themselves, or exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
+        The kind of function f. "linear" is linear in the features. "gauss" is linear in the basis functions exp(-|x -
+        c|^2 / (2 bandwidth^2)) around centres c.
     n_centers : int, default 200
-        The number of centres that are drawn from the rows, for "gauss" without `centers`. The rows, in their order, are
-        cut into parts of equal weight, and one row is drawn from each. Equal rows count as one.
+        The number of centres of "gauss", >= 1, if `centers` is left out. The rows, in their order, are cut into parts
+        of equal weight, and one row is drawn from each. Equal rows count as one.
     centers : array-like or CSR matrix of shape (k, d), optional
-        The centres for "gauss". By default they are drawn from the rows.
+        The centres of "gauss". By default they are drawn from the rows.
     bandwidth : float, optional
-        The bandwidth for "gauss", > 0. By default it is the median distance between rows and centres.
+        The width of the basis functions of "gauss", > 0. By default the median distance between the rows and the
+        centres.
     tol : float, default 1e-10
-        > 0. With more than 2000 features the linear system is solved by conjugate gradients. They end when the norm of
-        the residual is at most `tol` times that of the right side.
+        With more than 2000 features the linear system is solved by conjugate gradients. They end when the norm of the
+        residual is at most `tol` times that of the right side. It must be > 0.
     max_iter : int, default 1000
-        The largest number of steps of the conjugate gradients.
+        The most steps of the conjugate gradients, >= 1.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 is left out.
-    random_state : int or Generator, optional
-        The seed of the drawn centres.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 are left out.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the centres. An int gives the same result in every call. A generator is drawn from,
+        and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The largest number of threads, by default the number of CPUs that this process may use. Only basis functions and
-        scores are computed by several threads.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. Only basis functions and
+        scores are computed by several threads. With another BLAS the last digits of the model may differ.
 
     Returns
     -------
@@ -290,7 +299,7 @@ def fit_pnu_auc(
     X: MatrixLike,
     y: LabelsLike,
     *,
-    prior: float,
+    prior: float | PriorEstimate,
     scenario: Scenario = "case_control",
     eta: float = 0.0,
     lam: Ridges = 1e-3,
@@ -325,41 +334,48 @@ def fit_pnu_auc(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        The training rows. float32 and float64 in C order, and CSR, are used without a copy if every row is used. Put
-        the features on one scale, as `lam` is the same for all.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy if every row is used. Bring
+        the features to one scale, because `lam` is the same for all.
     y : array-like of shape (n,)
-        +1 is positive, 0 unlabelled, -1 negative. eta = 0 needs positive and negative rows, eta = 1 positive and
-        unlabelled ones, eta = -1 negative and unlabelled ones, and any other eta all three.
-    prior : float
-        P(Y = 1), in (0, 1). By default it is the share of positives among the unlabelled rows. See `scenario`.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows, -1 for labelled negative rows. ``eta=0`` needs
+        positive and negative rows, ``eta=1`` positive and unlabelled ones, ``eta=-1`` negative and unlabelled ones, and
+        any other `eta` all three.
+    prior : float or PriorEstimate
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of. "case_control": labelled and unlabelled rows were drawn apart, and `prior` is that
-        of the unlabelled rows. "single_set": all rows were drawn together, and `prior` is that of all rows.
+        Which rows `prior` is the share of positives of. "case_control": of the unlabelled rows, which are a sample of
+        the population. "single_set": of all n rows, because they are one sample and some of its positives were
+        labelled. That share is converted to (prior n - n_pos) / n_unl, the share among the unlabelled rows.
     eta : float, default 0
-        In [-1, 1]. 0 is `fit_ls_auc`. Choose it on held-out rows.
+        The weight of the unlabelled rows, in [-1, 1]. 0 is `fit_ls_auc`. Choose it on held-out rows.
     lam : float, or a sequence of them, default 1e-3
-        The ridge weight, >= 0. A sequence gives a list of models, for which means and covariances are computed once.
+        The weight of the ridge penalty, >= 0. A sequence gives a list with a model for each entry; means and
+        covariances are computed once for all.
     model : {"linear", "gauss"}, default "linear"
-        phi is the features themselves, or exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
+        The kind of function f. "linear" is linear in the features. "gauss" is linear in the basis functions exp(-|x -
+        c|^2 / (2 bandwidth^2)) around centres c.
     n_centers : int, default 200
-        The number of centres that are drawn from the rows, for "gauss" without `centers`. The rows, in their order, are
-        cut into parts of equal weight, and one row is drawn from each. Equal rows count as one.
+        The number of centres of "gauss", >= 1, if `centers` is left out. The rows, in their order, are cut into parts
+        of equal weight, and one row is drawn from each. Equal rows count as one.
     centers : array-like or CSR matrix of shape (k, d), optional
-        The centres for "gauss". By default they are drawn from the rows.
+        The centres of "gauss". By default they are drawn from the rows.
     bandwidth : float, optional
-        The bandwidth for "gauss", > 0. By default it is the median distance between rows and centres.
+        The width of the basis functions of "gauss", > 0. By default the median distance between the rows and the
+        centres.
     tol : float, default 1e-10
-        > 0. With more than 2000 features the linear system is solved by conjugate gradients. They end when the norm of
-        the residual is at most `tol` times that of the right side.
+        With more than 2000 features the linear system is solved by conjugate gradients. They end when the norm of the
+        residual is at most `tol` times that of the right side. It must be > 0.
     max_iter : int, default 1000
-        The largest number of steps of the conjugate gradients.
+        The most steps of the conjugate gradients, >= 1.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 is left out.
-    random_state : int or Generator, optional
-        The seed of the drawn centres.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 are left out.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the centres. An int gives the same result in every call. A generator is drawn from,
+        and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The largest number of threads, by default the number of CPUs that this process may use. Only basis functions and
-        scores are computed by several threads.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. Only basis functions and
+        scores are computed by several threads. With another BLAS the last digits of the model may differ.
 
     Returns
     -------

@@ -45,46 +45,52 @@ def fit_rankboost_auc(
     Parameters
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
-        The training rows. NaN counts as -inf. If there are unlabelled rows, the labelled ones are copied first, unless
-        `X` is binned.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy, unless there are unlabelled
+        rows: the labelled ones are then copied first. NaN counts as -inf.
     y : array-like of shape (n,)
-        +1 is positive, -1 negative, and 0 is left out. There must be rows of both +1 and -1.
+        Labels: +1 for labelled positive rows, -1 for labelled negative rows; there must be rows of both. Unlabelled
+        rows (0) are left out.
     n_rounds : int, default 200
-        The number of stumps. With `early_stopping_rounds` it is the largest number.
+        The number of stumps, >= 1. With `early_stopping_rounds` it is the largest number.
     rho : float, default 0.01
-        The L1 penalty, in [0, 1), on the weights of the stumps. Stumps with Delta <= rho are not added.
+        The L1 penalty on the weights of the stumps, in [0, 1). Stumps with a gain Delta <= rho are not added.
     max_bins : int or "exact", optional
-        The thresholds that are searched. By default these are all thresholds of a feature with at most 20,000 distinct
-        values, and 255 quantiles of a feature with more. An integer from 1 to 65535 is the largest number of quantiles
-        of each feature (see `fastpu.bin_features`). "exact" searches all thresholds of all features. Leave it out if
-        `X` is binned.
+        The thresholds that are searched. Leave it out if `X` is binned.
+
+        - By default, all thresholds of a feature with at most 20,000 distinct values, and 255 quantiles of a feature
+          with more.
+        - An int from 1 to 65535 is the largest number of quantiles of each feature (see `fastpu.bin_features`).
+        - "exact" searches all thresholds of all features.
     step : {"jensen", "line_search"}, default "jensen"
         How the weight alpha of a stump is chosen. "jensen" takes alpha = atanh(Delta) - atanh(rho), which minimises an
         upper bound of the objective. "line_search" minimises the objective along the stump.
     eval_set : (X, y), optional
-        Rows to judge the model by after every round: the unweighted AUC of +1 against -1, or against 0 if its y has no
-        -1. `X` may be BinnedFeatures with the same cuts (``B[rows]``) if the training `X` is binned.
+        Held-out rows and their labels, by whose AUC the model is judged after every round. The AUC compares +1 with -1,
+        or with 0 if no row is -1. All rows have the same weight. Its `X` may be BinnedFeatures with the same cuts
+        (``B[rows]``) if the training `X` is binned.
     early_stopping_rounds : int, optional
-        By default all rounds are made. Otherwise the fit ends when the AUC of `eval_set` has not improved for so many
-        rounds, and the model keeps the rounds up to the best one. Without an `eval_set`, `n_folds` folds of the rows
-        choose the number of rounds: the last one whose mean AUC is within one standard error of the best.
+        By default all rounds are made. With a number >= 1, the fit stops after that many rounds without a better AUC of
+        `eval_set`, and keeps the rounds up to the best one. Without an `eval_set` the number of rounds is chosen by
+        cross-validation: of all rounds whose mean AUC over the folds is within one standard error of the best, the last
+        is chosen.
     n_folds : int, default 5
-        The number of folds of `early_stopping_rounds` without an `eval_set`. There are fewer if the rarest label has
-        fewer rows.
+        The number of folds of that cross-validation, >= 2. There are fewer if a kind of label has fewer rows.
     stop_tol : float, default 1e-9
-        The fit ends when no stump has Delta > rho + stop_tol.
+        The fit ends when no stump has a gain Delta > rho + stop_tol. It must be >= 0.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 does not count.
-    random_state : int or Generator, optional
-        The seed of the folds. Nothing else is random.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 do not count.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the folds. Nothing else is random. An int gives the same result in every call. A
+        generator is drawn from, and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The largest number of threads. By default it is the number of CPUs that this process may use. The model does not
-        depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: BoostRound) -> bool | None`` is called after every round of the fit to all rows. True ends the
-        fit.
+        ``callback(info: BoostRound) -> bool | None``, called after every round of the fit to all rows. If it returns
+        True, the fit ends, and the model has the rounds so far.
     progress : bool, default False
-        Whether to show a progress bar, by tqdm if it is installed.
+        Whether to show a progress bar that counts rounds. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------
@@ -101,9 +107,10 @@ def fit_rankboost_auc(
     Warns
     -----
     ConvergenceWarning
-        If all `n_rounds` rounds are made before early stopping, or a `stop_tol` above its default, ends the fit.
+        If early stopping, or a `stop_tol` above its default, was asked for and all `n_rounds` rounds are made before it
+        ends the fit.
     DegenerateModelWarning
-        If there is no stump to add from the start, and the model is empty.
+        If no stump has a gain in the first round, so that the model is empty.
     LabelWarning
         If `sample_weight` is one number for each label, which changes nothing.
 
@@ -181,43 +188,49 @@ def fit_pnu_adaboost(
     Parameters
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
-        The training rows. NaN counts as -inf.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. NaN counts as -inf.
     y : array-like of shape (n,)
-        +1 is positive, 0 unlabelled, -1 negative. There must be rows of at least two of them.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows, -1 for labelled negative rows. There must be rows
+        of at least two of these kinds.
     n_rounds : int, default 200
-        The number of stumps. With `early_stopping_rounds` it is the largest number.
+        The number of stumps, >= 1. With `early_stopping_rounds` it is the largest number.
     gamma : float, default 0.5
         The weight, in [0, 1], of U against N. With 0 the loss is that of P against U alone, and with 1 that of U
-        against N alone. Then both of these groups must have rows, and the rows of the third group do not count.
+        against N alone; both groups of such a loss must have rows, and the rows of the third do not count.
     max_bins : int or "exact", optional
-        The thresholds that are searched. By default these are all thresholds of a feature with at most 20,000 distinct
-        values, and 255 quantiles of a feature with more. An integer from 1 to 65535 is the largest number of quantiles
-        of each feature (see `fastpu.bin_features`). "exact" searches all thresholds of all features. Leave it out if
-        `X` is binned.
+        The thresholds that are searched. Leave it out if `X` is binned.
+
+        - By default, all thresholds of a feature with at most 20,000 distinct values, and 255 quantiles of a feature
+          with more.
+        - An int from 1 to 65535 is the largest number of quantiles of each feature (see `fastpu.bin_features`).
+        - "exact" searches all thresholds of all features.
     eval_set : (X, y), optional
-        Rows to judge the model by after every round: the unweighted AUC of +1 against -1, or against 0 if its y has no
-        -1. `X` may be BinnedFeatures with the same cuts (``B[rows]``) if the training `X` is binned.
+        Held-out rows and their labels, by whose AUC the model is judged after every round. The AUC compares +1 with -1,
+        or with 0 if no row is -1. All rows have the same weight. Its `X` may be BinnedFeatures with the same cuts
+        (``B[rows]``) if the training `X` is binned.
     early_stopping_rounds : int, optional
-        By default all rounds are made. Otherwise the fit ends when the AUC of `eval_set` has not improved for so many
-        rounds, and the model keeps the rounds up to the best one. Without an `eval_set`, `n_folds` folds of the rows
-        choose the number of rounds: the last one whose mean AUC is within one standard error of the best.
+        By default all rounds are made. With a number >= 1, the fit stops after that many rounds without a better AUC of
+        `eval_set`, and keeps the rounds up to the best one. Without an `eval_set` the number of rounds is chosen by
+        cross-validation: of all rounds whose mean AUC over the folds is within one standard error of the best, the last
+        is chosen.
     n_folds : int, default 5
-        The number of folds of `early_stopping_rounds` without an `eval_set`. There are fewer if the rarest label has
-        fewer rows.
+        The number of folds of that cross-validation, >= 2. There are fewer if a kind of label has fewer rows.
     stop_tol : float, default 1e-9
-        The fit ends when no stump has an edge above stop_tol.
+        The fit ends when no stump has an edge > stop_tol. It must be >= 0.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0. A row of weight 2 counts as two equal rows, and a row of weight 0 does not count.
-    random_state : int or Generator, optional
-        The seed of the folds. Nothing else is random.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 do not count.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the folds. Nothing else is random. An int gives the same result in every call. A
+        generator is drawn from, and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The largest number of threads. By default it is the number of CPUs that this process may use. The model does not
-        depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: BoostRound) -> bool | None`` is called after every round of the fit to all rows. True ends the
-        fit.
+        ``callback(info: BoostRound) -> bool | None``, called after every round of the fit to all rows. If it returns
+        True, the fit ends, and the model has the rounds so far.
     progress : bool, default False
-        Whether to show a progress bar, by tqdm if it is installed.
+        Whether to show a progress bar that counts rounds. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------
@@ -234,10 +247,11 @@ def fit_pnu_adaboost(
     Warns
     -----
     ConvergenceWarning
-        If all `n_rounds` rounds are made before early stopping, or a `stop_tol` above its default, ends the fit.
+        If early stopping, or a `stop_tol` above its default, was asked for and all `n_rounds` rounds are made before it
+        ends the fit.
     DegenerateModelWarning
-        If there is no stump to add from the start, and the model is empty, or if the model calls all training rows the
-        same.
+        If no stump has an edge in the first round, so that the model is empty, or if the model calls all training rows
+        the same.
     LabelWarning
         If `sample_weight` is one number for each label, which changes nothing.
 

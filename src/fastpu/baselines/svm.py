@@ -56,46 +56,57 @@ def fit_svm(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
-        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
-        between every two rows, of shape (n, n), dense.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Kernel values are of the type
+        of `X`, and float64 for "poly". With ``kernel="precomputed"`` it is the symmetric dense matrix of shape (n, n)
+        that holds the kernel value of every two rows.
     y : array-like of shape (n,)
-        +1 for positive and -1 for negative rows. Unlabelled rows (0) are refused.
+        Labels: +1 for positive rows, -1 for negative rows. Unlabelled rows (0) are refused.
     C : float or sequence of floats, default 1.0
-        > 0. A larger value allows fewer errors on the training rows. Sequences of `C` and `gamma`, of one length, fit a
-        model for each entry and give a list of them. With the kernels "rbf", "poly" and "precomputed" these models
-        share kernel rows and start from each other's solutions, unless there is a callback or a progress bar. Each
-        meets `tol`.
+        The cost of errors, > 0. A larger value allows fewer errors on the training rows.
+
+        Each of `C` and `gamma` may be a sequence. Sequences must have one length; the fit then returns a list with a
+        model for each entry, each of which meets `tol`. With the kernels "rbf", "poly" and "precomputed" these models
+        share kernel rows and start from each other's solutions, unless there is a callback or a progress bar.
     sample_cost : array-like of shape (n,), optional
-        Costs >= 0 of the rows, which multiply `C`. Rows of cost 0 are left out.
-    kernel : str or callable, default "rbf"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
-        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
-        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
-        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
-        the dual problem is not convex: the fit then ends at one of several stationary points.
+        Costs >= 0 of the rows, which multiply `C`, by default 1. Rows of cost 0 are left out.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "rbf"
+        The kernel K(x, z) of two rows:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is not positive definite, so the problem is not convex, and the fit
+          ends at one of several stationary points.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows, dense or CSR as `X` is, and returns their kernel values as a
+          matrix of shape (len(A), len(B)). It must be symmetric, which is tested on a sample of rows before the fit. It
+          runs on the calling thread.
     gamma : float, "scale" or "auto", or a sequence of these, default "scale"
-        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
-        of `X` (rows of cost 0 left out, the others counted by `sample_weight`). "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, in which a row
+        counts by its weight and rows of cost 0 are left out. "auto" is 1 / d.
     degree : int, default 3
-        Degree of the kernel "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        Constant of the kernels "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB. It changes the time, not the model. The linear kernel needs none.
+        The most memory for kernel rows, in MiB, > 0. It changes the time, not the model. The linear kernel needs none.
     tol : float, default 1e-3
-        The fit ends when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+        The largest violation of an optimality (KKT) condition, > 0, with which the fit ends. It is that of LIBSVM.
     max_iter : int, optional
-        Most updates of a pair of dual variables; by default 10^7, or 100 n if that is more.
+        The most steps of the solver, >= 1. A step changes a pair of dual variables. By default 10^7, or 100 n if that
+        is more.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows. A weight has the effect of repeating the row. Rows of weight 0 are left out.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 are left out.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: SvmRound) -> bool`` is called after every working set of rows. If it returns True, the fit
-        ends.
+        ``callback(info: SvmRound) -> bool | None``, called after every working set of rows. If it returns True, the fit
+        ends with the solution so far.
     progress : bool, default False
-        Show a progress bar that counts working sets (with tqdm if it is installed).
+        Whether to show a progress bar that counts working sets of rows. The bar is that of tqdm; without tqdm a line is
+        printed to standard error every ten seconds.
 
     Returns
     -------
@@ -106,12 +117,12 @@ def fit_svm(
     TypeError, ValueError
         If an argument is not as described. The message names the argument, what is expected and what came.
     MemoryError
-        If there is no memory for the work. The message says how much was wanted.
+        If there is too little memory. The message says how many bytes were wanted.
 
     Warns
     -----
     ConvergenceWarning
-        If the fit ends before it meets `tol`, because `max_iter` is reached or because rounding leaves nothing to gain.
+        If the fit ends before it meets `tol`: after `max_iter` steps, or because rounding errors hide any further gain.
         The warning has the violation and the duality gap. There is none where the linear kernel reaches a gap of 1e-9
         of the primal objective.
     DegenerateModelWarning
@@ -119,20 +130,19 @@ def fit_svm(
 
     Notes
     -----
-    The solver is sequential minimal optimisation with second-order working sets and shrinking. An update costs O(n)
-    and, unless they are cached, two kernel rows of O(n d). The number of updates grows faster than n, and with C. For
-    "rbf" and dense float64 rows the steps take kernel values in float32 where that is enough, and the result is checked
-    in float64. Memory: `cache_mb`, a copy of the rows (none for the linear kernel), the support vectors, and some 200
+    The solver is sequential minimal optimisation with second-order working sets and shrinking. A step costs O(n) and,
+    unless they are cached, two kernel rows of O(n d). The number of steps grows faster than n, and with C. For "rbf"
+    and dense float64 rows the steps take kernel values in float32 where that is enough, and the result is checked in
+    float64. Memory: `cache_mb`, a copy of the rows (none for the linear kernel), the support vectors, and some 200
     bytes a row.
 
-    With the linear kernel the engine of `fit_isvm` solves the problem, for dense rows and for CSR. Sparse or many
-    features are solved by coordinate descent, O(entries of X) a round, and by conjugate gradients among the rows
-    between their bounds, as long as that converges. All else, up to 2000 features, is solved by an interior point
-    method in some 15 passes of O(n d^2), whatever `C` is. The descent ends where `tol` is met, which can be far from
-    the least objective where `C` is large. The interior point method ends at a duality gap of 1e-9 of the objective.
-    `gap` is that of the coefficients that are kept. Pair updates follow only where `tol` is not met yet; they go first
-    where dense rows have more than 200 features, and more features than there are rows. With a `max_iter` only pair
-    updates are made.
+    The linear kernel has two other solvers. Up to 2000 dense features are solved by an interior point method, in some
+    15 passes of O(n d^2), whatever `C` is; it ends at a duality gap of 1e-9 of the objective. Sparse or more features
+    are solved by coordinate descent, in O(entries of X) a round, and by conjugate gradients among the rows between
+    their bounds, as long as that converges. The descent ends where `tol` is met, which can be far from the least
+    objective where `C` is large. Sequential minimal optimisation follows if `tol` is not met yet; it goes first if
+    dense rows have more than 200 features and more features than there are rows. With a `max_iter` it is the only
+    solver. `gap` is that of the coefficients that are kept.
 
     Where several intercepts are optimal, the model has the midpoint of their interval.
 
@@ -193,56 +203,68 @@ def fit_nu_svm(
     callback: RoundCallback[SvmRound] | None = None,
     progress: bool = False,
 ) -> KernelMachine | list[KernelMachine]:
-    """nu-SVM, supervised: the C-SVM whose share of support vectors is chosen in place of C.
+    """nu-SVM, supervised: a C-SVM that is told a share of errors in place of the cost C.
 
     It is for labelled positives and labelled negatives, where you would rather name a share of errors than a cost. For
-    positive and unlabelled rows take `fit_bsvm` or `fit_bagging_svm`.
+    positive and unlabelled rows take `fastpu.fit_bsvm` or `fastpu.fit_bagging_svm`.
 
-    The fit minimises the dual alpha'Q alpha / 2 with 0 <= alpha_i <= w_i, y'alpha = 0 and sum alpha = nu W, where w are
-    the weights and W their sum. Then it divides alpha and the intercept by the margin rho of the solution, so that free
-    support vectors have f = +1 and -1, as LIBSVM does.
+    The fit minimises the dual alpha'Q alpha / 2 with Q_ij = y_i y_j K(x_i, x_j), 0 <= alpha_i <= w_i, y'alpha = 0 and
+    sum alpha = nu W, where w are the weights and W is their sum. Then it divides alpha and the intercept by the margin
+    rho of the solution, so that support vectors on the margin have f = +1 or -1, as LIBSVM does.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
-        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
-        between every two rows, of shape (n, n), dense.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Kernel values are of the type
+        of `X`, and float64 for "poly". With ``kernel="precomputed"`` it is the symmetric dense matrix of shape (n, n)
+        that holds the kernel value of every two rows.
     y : array-like of shape (n,)
-        +1 for positive and -1 for negative rows. Unlabelled rows (0) are refused.
+        Labels: +1 for positive rows, -1 for negative rows. Unlabelled rows (0) are refused.
     nu : float or sequence of floats, default 0.5
-        In (0, 1]: at most this share of the rows lies within the margin or on its wrong side, and at least this share
-        are support vectors. It must be at most 2 min(W+, W-) / W, with the weights W+ and W- of the two classes, so
-        that the default is refused where fewer than a quarter of the rows are of one class. Sequences of `nu` and
-        `gamma`, of one length, fit a model for each entry and give a list of them.
-    kernel : str or callable, default "rbf"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
-        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
-        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
-        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
-        the dual problem is not convex: the fit then ends at one of several stationary points.
+        In (0, 1]. At most this share of the rows lies within the margin or on its wrong side, and at least this share
+        are support vectors. It must be at most 2 min(W+, W-) / W, with W+ and W- the sums of the weights of the two
+        classes; so the default is refused if fewer than a quarter of the rows are of one class.
+
+        Each of `nu` and `gamma` may be a sequence. Sequences must have one length; the fit then returns a list with a
+        model for each entry.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "rbf"
+        The kernel K(x, z) of two rows:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is not positive definite, so the problem is not convex, and the fit
+          ends at one of several stationary points.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows, dense or CSR as `X` is, and returns their kernel values as a
+          matrix of shape (len(A), len(B)). It must be symmetric, which is tested on a sample of rows before the fit. It
+          runs on the calling thread.
     gamma : float, "scale" or "auto", or a sequence of these, default "scale"
-        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
-        of `X` (counted by `sample_weight`). "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, in which a row
+        counts by its weight. "auto" is 1 / d.
     degree : int, default 3
-        Degree of the kernel "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        Constant of the kernels "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB. It changes the time, not the model. The linear kernel needs none.
+        The most memory for kernel rows, in MiB, > 0. It changes the time, not the model. The linear kernel needs none.
     tol : float, default 1e-3
-        The fit ends when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+        The largest violation of an optimality (KKT) condition, > 0, with which the fit ends. It is that of LIBSVM.
     max_iter : int, optional
-        Most updates of a pair of dual variables; by default 10^7, or 100 n if that is more.
+        The most steps of the solver, >= 1. A step changes a pair of dual variables. By default 10^7, or 100 n if that
+        is more.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows. A weight has the effect of repeating the row. Rows of weight 0 are left out.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 are left out.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: SvmRound) -> bool`` is called after every working set of rows. If it returns True, the fit
-        ends.
+        ``callback(info: SvmRound) -> bool | None``, called after every working set of rows. If it returns True, the fit
+        ends with the solution so far.
     progress : bool, default False
-        Show a progress bar that counts working sets (with tqdm if it is installed).
+        Whether to show a progress bar that counts working sets of rows. The bar is that of tqdm; without tqdm a line is
+        printed to standard error every ten seconds.
 
     Returns
     -------
@@ -252,24 +274,24 @@ def fit_nu_svm(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, or `nu` is too large for the classes; the message has the largest that is
-        possible. The message names the argument, what is expected and what came.
+        If an argument is not as described, or `nu` is too large for the classes. The message names the argument, what
+        is expected and what came.
     MemoryError
-        If there is no memory for the work. The message says how much was wanted.
+        If there is too little memory. The message says how many bytes were wanted.
 
     Warns
     -----
     ConvergenceWarning
-        If the fit ends before it meets `tol`, because `max_iter` is reached or because rounding leaves nothing to gain.
+        If the fit ends before it meets `tol`: after `max_iter` steps, or because rounding errors hide any further gain.
     DegenerateModelWarning
         If the model calls all training rows positive, or all negative. Also if rho is 0 within `tol`, because the
         kernel cannot reach as few errors as `nu` allows: the scores then mean nothing.
 
     Notes
     -----
-    The solver is sequential minimal optimisation with second-order working sets and shrinking. An update costs O(n)
-    and, unless they are cached, two kernel rows of O(n d). Memory: `cache_mb`, a copy of the rows, the support vectors,
-    and some 200 bytes a row.
+    The solver is sequential minimal optimisation with second-order working sets and shrinking. A step costs O(n) and,
+    unless they are cached, two kernel rows of O(n d). Memory: `cache_mb`, a copy of the rows, the support vectors, and
+    some 200 bytes a row.
 
     References
     ----------
@@ -322,51 +344,63 @@ def fit_one_class_svm(
     callback: RoundCallback[SvmRound] | None = None,
     progress: bool = False,
 ) -> KernelMachine | list[KernelMachine]:
-    """One-class SVM: a region that holds all but a share of the rows, from rows of one kind alone.
+    """One-class SVM: a region that holds nearly all of the rows, from rows of one kind alone.
 
     It is for when there are no unlabelled rows like those to be judged. Where there are some, methods that use them are
     better: `nu` and `gamma` cannot be chosen by positive rows alone.
 
     The fit minimises the dual alpha'K alpha / 2 with 0 <= alpha_i <= w_i and sum alpha = nu W, where w are the weights
-    and W their sum; f(x) = sum_i alpha_i K(x_i, x) - rho.
+    and W is their sum. The scores are f(x) = sum_i alpha_i K(x_i, x) - rho.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features of the class, for example the labelled positives. float32 and float64 in C order, and CSR, are
-        used without a copy. Kernel values have the type of `X`, but float64 for "poly". With ``kernel="precomputed"``:
-        the symmetric matrix of kernel values between every two rows, of shape (n, n), dense.
+        Rows of the class, for example the labelled positives. float32 and float64, in C order or CSR, are used without
+        a copy. Kernel values are of the type of `X`, and float64 for "poly". With ``kernel="precomputed"`` it is the
+        symmetric dense matrix of shape (n, n) that holds the kernel value of every two rows.
     nu : float or sequence of floats, default 0.1
-        In (0, 1]: at most this share of the rows lies outside, and at least this share are support vectors. Sequences
-        of `nu` and `gamma`, of one length, fit a model for each entry and give a list of them.
-    kernel : str or callable, default "rbf"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
-        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
-        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
-        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
-        the dual problem is not convex: the fit then ends at one of several stationary points.
+        In (0, 1]. At most this share of the rows lies outside, and at least this share are support vectors.
+
+        Each of `nu` and `gamma` may be a sequence. Sequences must have one length; the fit then returns a list with a
+        model for each entry.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "rbf"
+        The kernel K(x, z) of two rows:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is not positive definite, so the problem is not convex, and the fit
+          ends at one of several stationary points.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows, dense or CSR as `X` is, and returns their kernel values as a
+          matrix of shape (len(A), len(B)). It must be symmetric, which is tested on a sample of rows before the fit. It
+          runs on the calling thread.
     gamma : float, "scale" or "auto", or a sequence of these, default "scale"
-        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
-        of `X` (counted by `sample_weight`). "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, in which a row
+        counts by its weight. "auto" is 1 / d.
     degree : int, default 3
-        Degree of the kernel "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        Constant of the kernels "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB. It changes the time, not the model. The linear kernel needs none.
+        The most memory for kernel rows, in MiB, > 0. It changes the time, not the model. The linear kernel needs none.
     tol : float, default 1e-3
-        The fit ends when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+        The largest violation of an optimality (KKT) condition, > 0, with which the fit ends. It is that of LIBSVM.
     max_iter : int, optional
-        Most updates of a pair of dual variables; by default 10^7, or 100 n if that is more.
+        The most steps of the solver, >= 1. A step changes a pair of dual variables. By default 10^7, or 100 n if that
+        is more.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows. A weight has the effect of repeating the row. Rows of weight 0 are left out.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 are left out.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: SvmRound) -> bool`` is called after every working set of rows. If it returns True, the fit
-        ends.
+        ``callback(info: SvmRound) -> bool | None``, called after every working set of rows. If it returns True, the fit
+        ends with the solution so far.
     progress : bool, default False
-        Show a progress bar that counts working sets (with tqdm if it is installed).
+        Whether to show a progress bar that counts working sets of rows. The bar is that of tqdm; without tqdm a line is
+        printed to standard error every ten seconds.
 
     Returns
     -------
@@ -379,21 +413,21 @@ def fit_one_class_svm(
     TypeError, ValueError
         If an argument is not as described. The message names the argument, what is expected and what came.
     MemoryError
-        If there is no memory for the work. The message says how much was wanted.
+        If there is too little memory. The message says how many bytes were wanted.
 
     Warns
     -----
     ConvergenceWarning
-        If the fit ends before it meets `tol`, because `max_iter` is reached or because rounding leaves nothing to gain.
+        If the fit ends before it meets `tol`: after `max_iter` steps, or because rounding errors hide any further gain.
     DegenerateModelWarning
         If the model calls all training rows negative, or if rho is 0 within `tol`. The latter happens with the linear
         kernel where rows lie on all sides of the origin: the scores then mean nothing.
 
     Notes
     -----
-    The solver is sequential minimal optimisation with second-order working sets and shrinking. An update costs O(n)
-    and, unless they are cached, two kernel rows of O(n d). Memory: `cache_mb`, a copy of the rows, the support vectors,
-    and some 200 bytes a row.
+    The solver is sequential minimal optimisation with second-order working sets and shrinking. A step costs O(n) and,
+    unless they are cached, two kernel rows of O(n d). Memory: `cache_mb`, a copy of the rows, the support vectors, and
+    some 200 bytes a row.
 
     References
     ----------

@@ -57,9 +57,9 @@ def fit_boosted_trees(
     r"""Boosted trees for positive and unlabelled rows, and bags of boosted trees.
 
     It is for tables in which columns interact and classes overlap, and for labelled negatives beside positive and
-    unlabelled rows. Pass ``n_bags=20`` for the best ranking: each bag holds few of the hidden positives. One booster is
-    the default, because it is quicker, and because callbacks and early stopping then follow its rounds. On most tables
-    `fit_forest` is the better first choice.
+    unlabelled rows. Pass ``n_bags=20`` for the best ranking: each bag holds few of the hidden positives. The default is
+    one booster, which is quicker; callbacks and early stopping then follow its rounds. On most tables `fit_forest` is
+    the better first choice.
 
     The score F is a sum of small trees. Each tree is a step of Newton's method towards the minimum of
 
@@ -72,104 +72,121 @@ def fit_boosted_trees(
         \text{"upu":}\quad & \pi\, \mathrm{mean}_P(-F) + \mathrm{mean}_U\, \ell(-F)
 
     with :math:`\pi` the prior. "pnu_auc" is the risk of `fit_pnu_auc_boost`: an upper bound of one minus the AUC over
-    all pairs of groups, computed in O(n). Pairs with a group that is missing are left out. The scores of "logistic" are
-    logarithms of the ratio of the densities of P and U, those of "upu" are log odds.
+    all pairs of groups, computed in O(n). A term of a group without rows is left out. The scores of "logistic" are
+    logarithms of the ratio of the densities of P and U; those of "upu" are log odds.
 
-    A tree is split where the sum of G^2 / (H + lam) over its leaves gains most; the best split is made first. A leaf
+    A tree is split where the sum of G^2 / (H + lam) over its leaves grows most; the best split is made first. A leaf
     has the value -learning_rate G / (H + lam). G and H are the sums over its rows of n times the first and second
     derivatives of the loss by the scores of the rows, so that `lam` and `min_leaf_hessian` mean the same for every n.
 
     Parameters
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
-        The rows. Arrays of float32 and float64, C-contiguous or CSR, are used without a copy.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy.
 
-        Missing entries are NaN and -inf. At each split they go to the side that is better for them. Where no training
-        row of the node misses the entry, a missing entry of a new row follows the larger part of the training rows.
+        Missing entries are NaN and -inf. At each split they go to the side that lowers the loss more. If no training
+        row of the node misses the entry, a new row that misses it goes to the side with more training rows.
 
-        Columns of a frame with strings, or of dtype category or enum, are categories, and are split by sets of
-        categories. A column with more than 255 categories is split like numbers: its categories are put in an order
-        that the labels of other rows give. A category that the training data do not have follows the larger part of
-        the training rows. (In a column of more than 255 categories it gets the place in the middle, and in one of
-        exactly 255 it counts as missing.) Ordered columns of pandas are numbers: the places of their levels.
+        Columns of a frame that hold strings, or have the dtype category or enum, are categories. A split sends a set of
+        categories to each side. A column with more than 255 categories is split like numbers: its categories are first
+        put in an order that the labels of other rows give. A category that training did not have goes to the side with
+        more training rows. (Among more than 255 categories it is placed in the middle of their order; among exactly 255
+        it counts as missing.) Ordered columns of pandas are numbers: the places of their levels.
     y : array-like of shape (n,)
-        Labels: +1 positive, 0 unlabelled and, for "pnu_auc", -1 negative. "pnu_auc" needs any two of these three kinds
-        of rows, the other losses need +1 and 0. {1, 0}, bool and {1, nan} are taken too; see `fastpu.as_labels`.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows and, with ``loss="pnu_auc"``, -1 for labelled
+        negative rows. "pnu_auc" needs rows of two of these kinds, the other losses need +1 and 0. {1, 0}, booleans and
+        {1, NaN} mean positive and unlabelled; `fastpu.as_labels` converts other codings.
     loss : {"pnu_auc", "logistic", "upu"}, default "pnu_auc"
-        The loss of the formulas above that the trees minimise. "pnu_auc" is for the AUC and takes labelled negatives,
-        "logistic" tells P from U, and "upu" makes a classifier if the prior is known.
-    prior : float, optional
-        Share of positives, P(Y = 1), in (0, 1). "upu" needs it. It is the share among the unlabelled rows or, with
-        ``scenario="single_set"``, among all rows.
+        What the trees minimise (see the formulas above). "pnu_auc" is for the AUC and takes labelled negatives.
+        "logistic" tells P from U. "upu" makes a classifier if the prior is known.
+    prior : float or PriorEstimate, optional
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows. "upu" needs it. Leave it out for the other losses.
     scenario : {"case_control", "single_set"}, default "case_control"
-        Which rows `prior` is the share of positives of: "case_control" means the unlabelled rows, "single_set" all
-        rows. The latter is converted: (prior n - n_pos) / n_unl.
+        Which rows `prior` is the share of positives of. "case_control": of the unlabelled rows, which are a sample of
+        the population. "single_set": of all n rows, because they are one sample and some of its positives were
+        labelled. That share is converted to (prior n - n_pos) / n_unl, the share among the unlabelled rows.
     gamma : float, default 0.5
-        For "pnu_auc" with all three groups: the weight of the pairs of labelled rows, in [0, 1].
+        The weight, in [0, 1], of pairs of a positive and a labelled negative row in "pnu_auc"; pairs with an unlabelled
+        row have the rest. It has no effect if one of the three groups has no rows. Leave it at 0.5 for the other
+        losses.
     n_rounds : int, default 100
-        Number of trees, in every bag.
+        The number of trees, >= 1, in every bag. With `early_stopping_rounds` it is the largest number.
     learning_rate : float, default 0.05
-        Part of Newton's step that is made, in (0, 1e6]. More than 1 overshoots.
+        The part of Newton's step that a tree makes, in (0, 1e6]. Values above 1 overshoot. Smaller values need more
+        rounds.
     max_leaves : int, default 4
-        Most leaves of a tree, >= 2: the split that gains most is made next.
+        The most leaves of a tree, >= 2. The split that gains most is made next.
     max_depth : int, optional
-        Most splits between the root and a leaf. By default there is no limit.
+        The most splits between the root and a leaf, >= 1. By default there is no limit.
     min_leaf_rows : int, optional
-        Fewest rows of a leaf, each counted by its weight. By default 20, and 3 with bags, which are small.
+        The fewest rows of a leaf, >= 1, each counted by its weight. By default 20, or 3 with bags, which are small.
     min_leaf_hessian : float, default 1e-3
-        Least sum H of a leaf, >= 0.
+        The least sum H of a leaf, >= 0.
     lam : float, default 10.0
-        Weight of the ridge penalty, which is added to H: 0, or at least 1e-12.
+        The weight of the ridge penalty on the values of leaves, which is added to H: 0, or at least 1e-12. A larger
+        value makes leaves smaller.
     n_bags : int, default 1
-        Number of boosters whose scores are averaged. With more than one, each has a bag of its own: n_P positive rows
-        drawn with replacement, unlabelled rows drawn without replacement (see `bag_ratio`), and all negative rows.
+        The number of boosters, >= 1, whose scores are averaged. With one, it is grown on all rows. With more, each has
+        a bag of its own: n_P positive rows drawn with replacement, unlabelled rows drawn without replacement (see
+        `bag_ratio`), and all negative rows.
     bag_ratio : "auto", float or None, default "auto"
-        How many unlabelled rows are drawn for a bag. "auto" draws three for each positive row. With fewer than five
-        labels it draws at least 200, but at most a tenth of all unlabelled rows. It never draws more than 63 % of them,
-        so that all of them have out-of-bag scores. A number > 0 is the number of unlabelled rows for each positive row,
-        up to all unlabelled rows. None draws as many as there are, with replacement. Leave it at "auto" for
-        ``n_bags=1``, which takes all rows.
+        How many unlabelled rows are drawn for a bag. Leave it at "auto" for ``n_bags=1``.
+
+        - "auto" draws three for each positive row. With fewer than five labels it draws at least 200, but at most a
+          tenth of all unlabelled rows. It never draws more than 63 % of them, so that all of them have out-of-bag
+          scores.
+        - A number > 0 is the number of unlabelled rows for each positive row. Where that is more than there are, a bag
+          has all of them.
+        - None draws as many unlabelled rows as there are, with replacement (a bootstrap).
     subsample_unl : float, default 1.0
-        Share of the unlabelled rows that a tree is grown on, in (0, 1]. They are drawn anew for each tree.
+        The share of the unlabelled rows that each tree is grown on, in (0, 1]. They are drawn anew for each tree.
     max_features : {"sqrt", "all"}, int or float, default "all"
-        How many features a tree may split: "sqrt" (the square root of their number), "all", an int (so many), or a
-        float in (0, 1] (that share of them, rounded down, but at least one). They are drawn anew for each tree.
+        How many features each tree may split on. They are drawn anew for each tree.
+
+        - "all" takes all of them.
+        - "sqrt" is the square root of their number, rounded down.
+        - An int >= 1 takes that many, up to all.
+        - A float in (0, 1] takes that share, rounded down, but at least one.
     max_bins : int, optional
-        Most cuts of a feature, from 1 to 65535; by default 255. A feature with more distinct values is cut at its
-        quantiles (see `bin_features`). It must be left out if X is binned.
+        The most cuts of a feature, from 1 to 65535. By default 255. A feature with more distinct values is cut at its
+        quantiles (see `bin_features`). Leave it out if `X` is binned.
     eval_set : (X, y), optional
-        Rows by whose AUC each round is judged: of +1 against -1, or against 0 if there is no -1. Bags are judged
-        together.
+        Held-out rows and their labels, by whose AUC each round is judged. The AUC compares +1 with -1, or with 0 if no
+        row is -1. Bags are judged together, by their mean scores.
     early_stopping_rounds : int, optional
-        Stop after so many rounds without a better AUC of `eval_set`, and keep the rounds up to the best one. Without an
-        `eval_set` the number of rounds is chosen by cross-validation: the AUC after each round is averaged over folds,
-        whose rows are held out, until so many rounds have brought no better one. The largest number of rounds is
-        chosen whose mean AUC is within one standard error of the best.
+        By default all rounds are made. With a number >= 1, the fit stops after that many rounds without a better AUC of
+        `eval_set`, and keeps the rounds up to the best one. Without an `eval_set` the number of rounds is chosen by
+        cross-validation: the AUC of the held-out rows after each round is averaged over the folds, until that many
+        rounds have brought no better mean. Of all rounds whose mean is within one standard error of the best, the last
+        is chosen.
     n_folds : int, default 5
-        Most folds of that cross-validation, >= 2.
+        The number of folds of that cross-validation, >= 2. There are fewer if a kind of label has fewer rows.
     init_model : TreeEnsemble, optional
         A model of the same rows and arguments, to which `n_rounds` rounds are added. The trees are then those of a
-        single fit of all rounds. Other rows, labels or weights are refused, and so is a model that a callback stopped
+        single fit of all rounds. Other rows, labels or weights are refused. So is a model that a callback stopped
         before its last bag.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A weight counts as that many repetitions of the row. Bags draw rows of positive weight, all with
         the same chance.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. A bag leaves whole
-        groups out: groups are drawn with replacement, as many as there are, and rows of the others are not in the bag.
-        Folds hold whole groups out. Without bags and folds, groups change nothing.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the bags, rows, features and folds that are drawn. The seeds of every bag and round are derived from it.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. With
+        bags, groups are drawn with replacement for each bag, as many as there are, and the rows of the other groups are
+        left out of it. Folds hold whole groups out. Without bags and folds, groups change nothing.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the bags, rows, features and folds. An int gives the same result in every call. A
+        generator is drawn from, and so advances. None takes a fresh seed.
     n_threads : int, optional
-        Most threads to use. By default these are the CPUs that this process may use. The model is the same, bit by
-        bit, for any number.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: BoostedTreesRound) -> bool``, called after every round, or with bags after every bag. True ends
-        the fit with the rounds or bags so far. Bags that early stopping may end are grown in steps of some rounds, and
-        the callback is called after each bag of a step. In a later step, or with `init_model`, bags that
-        exist get further rounds. If the callback ends the fit before all bags have these rounds, no bag keeps them.
+        ``callback(info: BoostedTreesRound) -> bool | None``, called after every round or, with bags, after every bag.
+        If it returns True, the fit ends, and the model has the rounds or bags so far. With bags and an `eval_set` for
+        early stopping, bags grow in steps of some rounds, and the callback is called after each bag of a step. If it
+        ends a step (or a fit with `init_model`) before all bags have the rounds of that step, no bag keeps them.
     progress : bool, default False
-        Whether to show a progress bar that counts rounds, or bags, by tqdm if it is installed.
+        Whether to show a progress bar that counts rounds, or bags if there are several. The bar is that of tqdm;
+        without tqdm a line is printed to standard error every ten seconds.
 
     Returns
     -------

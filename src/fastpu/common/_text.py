@@ -10,11 +10,6 @@ from collections.abc import Hashable, Iterator
 import numpy as np
 
 #: Where the NaN of a score may come from, at the end of an error.
-NO_SCORE = (
-    "; an out-of-bag score is NaN where every bag has the row: fit with more bags, or with a smaller bag_ratio if they "
-    "hold all unlabelled rows, or score held-out rows in its place"
-)
-
 _MOST_BITS = 10_000  # longest integer that messages print: Python itself refuses to print somewhat longer ones
 
 

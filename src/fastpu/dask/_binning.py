@@ -23,7 +23,7 @@ from fastpu.data.binned_features import BinnedFeatures, bin_at, stacked_bins
 
 def bin_partitions(client: Client, rows: Partitions, form: BinnedFeatures, census: Census | None = None) -> list[Any]:
     """Return the futures of the binned partitions; `census` is that of training rows, and None for an eval_set."""
-    return start_tasks(client, _bin, rows, send_once(form), send_once(census))
+    return start_tasks(client, _bin, rows, send_once(form), None if census is None else census.for_workers())
 
 
 def bin_eval_set(client: Client, eval_set: Any, form: BinnedFeatures) -> LabelledRows | None:

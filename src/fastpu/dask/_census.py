@@ -36,6 +36,7 @@ from fastpu.data._category_order import (
     row_numbers,
     upper_label,
 )
+from fastpu.data._clusters import Clusters, joined_clusters, read_clusters
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import label_counts
 
@@ -47,7 +48,7 @@ class _PartCensus:
     `like` is a matrix like that of its rows, without rows, or None for an empty partition. `shown` has the categories
     of each column that rows of positive weight have, in the order in which these show them first. `groups` and `mass`
     have the numbers of positive, unlabelled and negative rows of positive weight, and the sums of their weights as
-    `_exact_sum` has them.
+    `_exact_sum` has them. `clusters` are the groups that rows belong to, if the user names some.
     """
 
     n_rows: int
@@ -55,6 +56,7 @@ class _PartCensus:
     shown: Kept = field(default_factory=dict)
     groups: tuple[int, int, int] = (0, 0, 0)
     mass: tuple[tuple[float, ...], ...] = ((), (), ())
+    clusters: Clusters | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ class Census:
     `sizes` are the numbers of rows of the partitions, and `groups` those of positive, unlabelled and negative rows of
     positive weight in each of them. `like` is a matrix like that of all rows, without rows. `mass` has the sums of the
     weights of the groups over all partitions. `order` has the codes of many categories, if there are such columns, and
-    `units` those that their weights are counted in.
+    `units` those that their weights are counted in. `clusters` has the number of the group that each row belongs to, if
+    the user names some; the driver keeps it.
     """
 
     sizes: tuple[int, ...]
@@ -74,6 +77,11 @@ class Census:
     is_weighted: bool
     order: CategoryOrder | None = None
     units: Units | None = None
+    clusters: NDArray[np.int32] | None = None
+
+    def for_workers(self) -> Any:
+        """Return what workers need of it, which is sent once for all tasks."""
+        return send_once(replace(self, clusters=None))
 
     @property
     def n_rows(self) -> int:
@@ -104,9 +112,10 @@ def _exact_sum(values: NDArray[np.float64]) -> tuple[float, ...]:
     return high, math.fsum([*values, -high])
 
 
-def _count(X: Any, y: Any, weights: Any, _number: int) -> _PartCensus:
+def _count(X: Any, y: Any, weights: Any, _number: int, groups: Any = None) -> _PartCensus:
     n_rows = n_rows_of(X)
     labels, mass = read_labels(y, weights, n_rows)
+    clusters = None if groups is None else read_clusters(groups, n_rows)
     if not n_rows:
         return _PartCensus(0)
     matrix = read_matrix(X, categories="learn")
@@ -120,6 +129,7 @@ def _count(X: Any, y: Any, weights: Any, _number: int) -> _PartCensus:
         _shown(matrix, mass),
         groups,
         tuple(sums),
+        clusters,
     )
 
 
@@ -180,7 +190,7 @@ def take_census(client: Client, rows: Partitions, *, are_relative: bool = False)
 
     Weights may be relative, as in `fastpu.data._category_order.Units`.
     """
-    parts = results_of(client, start_tasks(client, _count, rows), "reading")
+    parts = results_of(client, start_tasks(client, _count, rows, each=rows.groups), "reading")
     present = [(number, part) for number, part in enumerate(parts) if part.n_rows]
     if not present:
         raise ValueError("X must have at least one row, got none in all partitions")
@@ -218,12 +228,13 @@ def take_census(client: Client, rows: Partitions, *, are_relative: bool = False)
         groups,
         mass,
         rows.weights is not None,
+        clusters=None if rows.groups is None else joined_clusters([part.clusters for _, part in present]),
     )
     if not columns_in_order(categories):
         return census
     if census.is_weighted:
         census = replace(census, units=Units.of(census.all_groups, mass, are_relative=are_relative))
-    tasks = start_tasks(client, _count_categories, rows, send_once(census))
+    tasks = start_tasks(client, _count_categories, rows, census.for_workers())
     counted = results_of(client, tasks, "counting categories")
     present_counts = [part for part in counted if part is not None]
     counts = {column: ColumnCounts.added([part[column] for part in present_counts]) for column in present_counts[0]}

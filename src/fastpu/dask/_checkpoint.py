@@ -81,5 +81,7 @@ def checkpoint_digest(options: BoostedTreesOptions, prior: float, n_first: int, 
     like = data.census.like
     eval_labels = None if data.eval_rows is None else data.eval_rows.labels.tolist()
     columns = like.feature_names, sorted(like.categories.items())
-    known = options.params(0), prior, n_first, options.patience, eval_labels, columns
+    known: tuple[object, ...] = options.params(0), prior, n_first, options.patience, eval_labels, columns
+    if data.census.clusters is not None:
+        known = *known, data.census.clusters.tobytes()
     return hashlib.sha256(repr(known).encode()).hexdigest()

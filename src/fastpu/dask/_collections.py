@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,11 +19,12 @@ DaskVector: TypeAlias = Any
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions of X, of y and, if rows have weights, of these: lazy objects or futures, in the same order."""
+    """The partitions of X, of y and, if there are some, of weights and groups: lazy objects or futures."""
 
     X: list[Any]
     y: list[Any]
     weights: list[Any] | None = None
+    groups: list[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -32,29 +34,40 @@ def is_collection(value: object) -> bool:
     return _is_frame(value) or _is_array(value) or _is_list_of_lazy(value)
 
 
-def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") -> Partitions:
+def read_rows(
+    X: object, y: object, sample_weight: object = None, groups: object = None, *, name: str = ""
+) -> Partitions:
     """Return the partitions; `name` says in messages which X and y these are."""
-    columns: list[Any] = [y] if sample_weight is None else [y, sample_weight]
-    frame: Any = X
-    if _is_frame(X):
-        for column, dtype in frame.dtypes.items():
-            if type(dtype).__name__ == "CategoricalDtype" and not frame[column].cat.known:
-                raise ValueError(
-                    f"X{name} must have known categories in column {column!r}: name them by "
-                    f"astype({{{column!r}: pandas.CategoricalDtype([...])}})"
-                )
-        of_one_frame = (_is_frame(of) and of.ndim == 1 and of.npartitions == frame.npartitions for of in columns)
-        if all(of_one_frame):
-            return _read_together(X, columns)
+    columns = {f"y{name}": y}
+    columns |= {also: of for also, of in (("sample_weight", sample_weight), ("groups", groups)) if of is not None}
+    x_parts, parts = _read_together(X, columns) if _are_together(X, columns, name) else _read_apart(X, columns, name)
+    return Partitions(x_parts, parts[f"y{name}"], parts.get("sample_weight"), parts.get("groups"))
+
+
+def _are_together(X: Any, columns: Mapping[str, Any], name: str) -> bool:
+    """Return whether X is a frame, whose categories are known, and the columns are series of its partitions."""
+    if not _is_frame(X):
+        return False
+    for column, dtype in X.dtypes.items():
+        if type(dtype).__name__ == "CategoricalDtype" and not X[column].cat.known:
+            raise ValueError(
+                f"X{name} must have known categories in column {column!r}: name them by "
+                f"astype({{{column!r}: pandas.CategoricalDtype([...])}})"
+            )
+    return all(_is_frame(of) and of.ndim == 1 and of.npartitions == X.npartitions for of in columns.values())
+
+
+def _read_apart(X: Any, columns: Mapping[str, Any], name: str) -> tuple[list[Any], dict[str, list[Any]]]:
+    """Return the partitions of X, and those of each column by its name."""
     x_parts, x_sizes = _partitions(X, f"X{name}")
     if not x_parts:
         raise ValueError(f"X{name} must have at least one partition, got none")
-    of_columns = []
-    for argument, value in zip((f"y{name}", "sample_weight"), columns, strict=False):
-        parts, sizes = _partitions(value, argument)
-        if len(parts) != len(x_parts):
+    of_columns = {}
+    for argument, value in columns.items():
+        of_columns[argument], sizes = _partitions(value, argument)
+        if len(sizes) != len(x_parts):
             raise ValueError(
-                f"{argument} must have the partitions of X{name}, {len(x_parts)} of them, got {len(parts)}"
+                f"{argument} must have the partitions of X{name}, {len(x_parts)} of them, got {len(sizes)}"
             )
         for number, (rows, others) in enumerate(zip(x_sizes, sizes, strict=True)):
             if rows is not None and others is not None and rows != others:
@@ -62,20 +75,19 @@ def read_rows(X: object, y: object, sample_weight: object, *, name: str = "") ->
                     f"{argument} must have the partitions of X{name}: partition {number} has {rows} rows there, and "
                     f"{others} here; rechunk one of them"
                 )
-        of_columns.append(parts)
-    return Partitions(x_parts, *of_columns)
+    return x_parts, of_columns
 
 
-def _read_together(X: Any, columns: list[Any]) -> Partitions:
+def _read_together(X: Any, columns: Mapping[str, Any]) -> tuple[list[Any], dict[str, list[Any]]]:
     """Return the partitions of a frame and of series of the same partitions, which Dask computes as one frame.
 
     Read apart, they could be divided in different ways: how Dask joins small Parquet files depends on their columns.
     """
-    meta = _joined(X._meta, *(column._meta for column in columns))
-    parts = X.map_partitions(_joined, *columns, align_dataframes=False, meta=meta).to_delayed()
+    meta = _joined(X._meta, *(column._meta for column in columns.values()))
+    parts = X.map_partitions(_joined, *columns.values(), align_dataframes=False, meta=meta).to_delayed()
     n, take = X.shape[1], dask.delayed(_columns, pure=True)
-    of_columns = [[take(part, n + k) for part in parts] for k in range(len(columns))]
-    return Partitions([take(part, slice(n)) for part in parts], *of_columns)
+    of_columns = {argument: [take(part, n + k) for part in parts] for k, argument in enumerate(columns)}
+    return [take(part, slice(n)) for part in parts], of_columns
 
 
 def _joined(frame: Any, *columns: Any) -> Any:

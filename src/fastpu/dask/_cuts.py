@@ -13,7 +13,7 @@ from fastpu import _core
 from fastpu.dask._census import Census, read_training
 from fastpu.dask._client import Client, dask, results_of
 from fastpu.dask._collections import Partitions
-from fastpu.dask._partition_tasks import n_rows_of, read_weights, send_once
+from fastpu.dask._partition_tasks import n_rows_of, read_weights
 from fastpu.data._categories import columns_in_sets
 from fastpu.data._matrix import CsrMatrix, DenseMatrix, stacked
 from fastpu.data.binned_features import BinnedFeatures, bin_at
@@ -61,7 +61,7 @@ def _cuts_of(
     groups = [columns[k::n_groups] for k in range(n_groups)]
     take, find = dask.delayed(_take_columns, pure=False, nout=n_groups), dask.delayed(_find_cuts, pure=False)
     weights = rows.weights or [None] * len(rows)
-    shared = send_once(census)
+    shared = census.for_workers()
     parts = [take(X, own, k, groups, shared) for k, (X, own) in enumerate(zip(rows.X, weights, strict=True))]
     found = [
         find([part[g] for part in parts], max_bins, min(threads, default=1), are_alike=are_alike)

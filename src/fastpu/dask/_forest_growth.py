@@ -67,13 +67,24 @@ class SpreadForest:
 
 @dataclass(frozen=True)
 class Bags:
-    """The rows of some trees' bags, one bag after the other, by their numbers; positive ones come first in each."""
+    """The rows of some trees' bags, one bag after the other, by their numbers; positive ones come first in each.
+
+    `clusters` are the numbers of the groups that these rows belong to, if the user names some.
+    """
 
     rows: NDArray[np.int64]
     start: NDArray[np.int64]
+    clusters: NDArray[np.int32] | None
 
-    def __getitem__(self, tree: int) -> NDArray[np.int64]:
-        return self.rows[self.start[tree] : self.start[tree + 1]]
+    def holds(
+        self, tree: int, first_row: int, n_rows: int, clusters: NDArray[np.int32] | None
+    ) -> NDArray[np.int64] | NDArray[np.bool_]:
+        """Tell which rows of a partition count as in the bag of a tree; `clusters` are theirs, as in the whole."""
+        own = slice(*self.start[tree : tree + 2])
+        if self.clusters is not None and clusters is not None:
+            return np.isin(clusters, self.clusters[own])
+        rows = self.rows[own]
+        return rows[(rows >= first_row) & (rows < first_row + n_rows)] - first_row
 
 
 @dataclass(frozen=True)
@@ -118,8 +129,8 @@ def _grow(parts: list[BinnedFeatures], bags: Bags, n_pos: int, task: GrowthTask,
 
 
 def _score_left_out(
-    part: WorkerRows, before: OutOfBag | None, grown: list[SomeTrees], bags: list[Bags], kept: list[int],
-    first_row: int, n_threads: int,
+    part: WorkerRows, clusters: NDArray[np.int32] | None, before: OutOfBag | None, grown: list[SomeTrees],
+    bags: list[Bags], kept: list[int], first_row: int, n_threads: int,
 ) -> OutOfBag:  # fmt: skip
     """Add the values of trees for the rows of a partition that their bags leave out, tree after tree."""
     n_rows = part.labels.size
@@ -139,8 +150,7 @@ def _score_left_out(
                 n_features=part.features.n_features,
                 n_threads=n_threads,
             )
-            rows = in_bags[t]
-            in_bag = rows[(rows >= first_row) & (rows < first_row + n_rows)] - first_row
+            in_bag = in_bags.holds(t, first_row, n_rows, clusters)
             values[in_bag] = 0.0
             sums += values
             counts += 1
@@ -169,6 +179,7 @@ def grow_forest(
     n_pos = bags.repeats_pos * int(np.count_nonzero(rows.counted(1)))
     all_trees = GrowthTask(options, rows.prior, bags, seed, n_before, options.n_trees)
 
+    clusters = [None] * len(rows.sizes) if rows.clusters is None else tasks.scatter(rows.by_part(rows.clusters))
     out_of_bag, trees_of_tasks, is_stopped = _out_of_bag_before(rows, init_model), [], False
     for growth_tasks in _waves(rows, all_trees, n_pos):
         drawn = [_draw(rows, task, n_threads) for task in growth_tasks]
@@ -184,8 +195,8 @@ def grow_forest(
             kept.append(n_kept)
             trees_of_tasks.append(trees.first(n_kept))
         out_of_bag = [
-            tasks.submit(_score_left_out, part, sums, grown, far, kept, int(first), n_threads)
-            for part, sums, first in zip(tasks.parts, out_of_bag, first_row, strict=True)
+            tasks.submit(_score_left_out, part, own, sums, grown, far, kept, int(first), n_threads)
+            for part, own, sums, first in zip(tasks.parts, clusters, out_of_bag, first_row, strict=True)
         ]
         if is_stopped:
             break
@@ -197,8 +208,7 @@ def _out_of_bag_before(rows: ForestRowsOnWorkers, init_model: TreeEnsemble | Non
     """Return for each partition the out-of-bag sums of `init_model`, as futures, or None."""
     if init_model is None or init_model.oob_sum is None or init_model.oob_count is None:
         return [None] * len(rows.sizes)
-    ends = np.cumsum(rows.sizes)[:-1]
-    of_parts = zip(np.split(init_model.oob_sum, ends), np.split(init_model.oob_count, ends), strict=True)
+    of_parts = zip(rows.by_part(init_model.oob_sum), rows.by_part(init_model.oob_count), strict=True)
     return rows.tasks.scatter(list(of_parts))
 
 
@@ -219,20 +229,19 @@ def _waves(rows: ForestRowsOnWorkers, all_trees: GrowthTask, n_pos: int) -> Iter
 def _draw(rows: ForestRowsOnWorkers, task: GrowthTask, n_threads: int) -> Bags:
     """Return the bags of some trees."""
     of_pos, of_unl = (np.flatnonzero(rows.counted(label)) for label in (1, 0))
-    weights = rows.weights
+    drawn_from = np.concatenate([of_pos, of_unl])
+    clusters = rows.clusters
     drawn, start = _core.draw_forest_bags(
         n_pos=of_pos.size,
         n_unl=of_unl.size,
-        weight_pos=None if weights is None else weights[of_pos],
-        weight_unl=None if weights is None else weights[of_unl],
+        sample_weight=None if rows.weights is None else rows.weights[drawn_from],
+        clusters=None if clusters is None else clusters[drawn_from],
+        n_clusters=0 if clusters is None else int(clusters.max()) + 1,
         options=task.core_options(rows.features),
         n_threads=n_threads,
     )
-    place = np.arange(drawn.size) - np.repeat(start[:-1], np.diff(start))
-    is_pos = place < task.bags.repeats_pos * of_pos.size
-    numbers = np.empty(drawn.size, dtype=np.int64)
-    numbers[is_pos], numbers[~is_pos] = of_pos[drawn[is_pos]], of_unl[drawn[~is_pos]]
-    return Bags(numbers, start)
+    numbers = drawn_from[drawn]
+    return Bags(numbers, start, None if clusters is None else clusters[numbers])
 
 
 def _gathered(tasks: Tasks, first_row: NDArray[np.int64], bags: Bags) -> list[Any]:

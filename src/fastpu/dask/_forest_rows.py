@@ -23,9 +23,9 @@ from fastpu.data.binned_features import BinnedFeatures, stacked_bins
 from fastpu.forest._forest_options import FUNCTION, ForestOptions
 from fastpu.forest._forest_rows import check_chances
 from fastpu.tree._binning import MAX_BINS
-from fastpu.tree._fingerprint import fingerprint_of_parts
+from fastpu.tree._fingerprint import fingerprint_of_parts, with_clusters
 from fastpu.tree._init_model import check_same_arguments, check_same_rows
-from fastpu.tree._tree_rows import BaggedRows, hashes_of_rows
+from fastpu.tree._tree_rows import BaggedRows, hashes_of_rows, once_a_cluster
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
@@ -43,7 +43,8 @@ class ForestRowsOnWorkers(BaggedRows):
         return self._joined("scoring", _score, model)
 
     def hashes(self, label: int) -> NDArray[np.uint64]:
-        return self._joined("comparing rows", _hashes, label)
+        hashes = self._joined("comparing rows", _hashes, label)
+        return hashes if self.clusters is None else once_a_cluster(hashes, self.clusters[self.counted(label)])
 
     def bins(self, feature: int) -> NDArray[np.uint32]:
         return self._joined("looking for columns that know the labels", _bins, feature)
@@ -58,6 +59,10 @@ class ForestRowsOnWorkers(BaggedRows):
             if numbers.size
         ]
         return stacked_bins(results_of(self.tasks.client, taken, "taking a profile of the rows"))
+
+    def by_part(self, entries: NDArray[Any]) -> list[NDArray[Any]]:
+        """Return the entries of all rows as those of each partition."""
+        return np.split(entries, np.cumsum(self.sizes)[:-1])
 
     def _joined(self, what: str, question: Any, argument: object) -> NDArray[Any]:
         """Return the answers of all partitions to ``question(partition, argument)``, one after the other."""
@@ -84,10 +89,10 @@ def read_forest_rows(
         given = check_sample_weight(np.concatenate(weights_of), census.n_rows) if census.is_weighted else None
         weights = check_chances(labels, given)
         prior = options.prior_among_unlabelled(labels, weights)
-        fingerprint = fingerprint_of_parts(hashes, form._native)
+        fingerprint = with_clusters(fingerprint_of_parts(hashes, form._native), census.clusters)
         check_same_arguments(init_model, options.params(form.max_bins), form, labels.size)
         check_same_rows(init_model, fingerprint)
-        yield ForestRowsOnWorkers(labels, weights, form, prior, fingerprint, None, tasks, census.sizes)
+        yield ForestRowsOnWorkers(labels, weights, form, prior, fingerprint, census.clusters, tasks, census.sizes)
     finally:
         tasks.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -51,11 +52,16 @@ def _in_partition(function: Any, X: Any, y: Any, weights: Any, number: int, *als
 # ---- The driver ----
 
 
-def start_tasks(client: Client, function: Any, rows: Partitions, *also: Any) -> list[Any]:
-    """Start ``function(X, y, weights, number, *also)`` for each partition."""
+def start_tasks(
+    client: Client, function: Any, rows: Partitions, *also: Any, each: Sequence[Any] | None = None
+) -> list[Any]:
+    """Start ``function(X, y, weights, number, *also)`` for each partition, with its own entry of `each` at the end."""
     lazy = dask.delayed(_in_partition, pure=False)
     parts = zip(rows.X, rows.y, rows.weights or [None] * len(rows), strict=True)
-    return list(client.compute([lazy(function, *part, number, *also) for number, part in enumerate(parts)]))
+    own = [()] * len(rows) if each is None else [(entry,) for entry in each]
+    return list(
+        client.compute([lazy(function, *part, number, *also, *own[number]) for number, part in enumerate(parts)])
+    )
 
 
 def send_once(value: object) -> Any:

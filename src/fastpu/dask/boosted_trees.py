@@ -51,6 +51,7 @@ def fit_boosted_trees(
     early_stopping_rounds: int | None = None,
     init_model: TreeEnsemble | None = None,
     sample_weight: DaskVector | None = None,
+    groups: DaskVector | None = None,
     random_state: RandomState = None,
     checkpoint: str | PathLike[str] | None = None,
     n_threads: int | None = None,
@@ -76,12 +77,13 @@ def fit_boosted_trees(
         The client of the workers. By default the current one.
     loss : {"pnu_auc", "logistic", "upu"}, default "pnu_auc"
         What is minimised; `fastpu.fit_boosted_trees` has the formulas.
-    prior : float, optional
-        Share of positives, P(Y = 1), in (0, 1). "upu" needs it. It is the share among the unlabelled rows or, with
-        ``scenario="single_set"``, among all rows.
+    prior : float or PriorEstimate, optional
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows. "upu" needs it. Leave it out for the other losses.
     scenario : {"case_control", "single_set"}, default "case_control"
-        Which rows `prior` is the share of positives of: "case_control" means the unlabelled rows, "single_set" all
-        rows.
+        Which rows `prior` is the share of positives of. "case_control": of the unlabelled rows, which are a sample of
+        the population. "single_set": of all n rows, because they are one sample and some of its positives were
+        labelled. That share is converted to (prior n - n_pos) / n_unl, the share among the unlabelled rows.
     gamma : float, default 0.5
         For "pnu_auc" with all three groups: the weight of the pairs of labelled rows, in [0, 1].
     n_rounds : int, default 100
@@ -117,8 +119,13 @@ def fit_boosted_trees(
         A model of the same rows and arguments, to which `n_rounds` rounds are added.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`. A weight counts as that many repetitions of the row.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the rows and features that are drawn. The seed of every round is derived from it.
+    groups : Dask array, Dask series, or list of futures or of lazy objects, optional
+        A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
+        of one customer. Groups are checked, and change nothing, as in `fastpu.fit_boosted_trees` without bags and
+        folds.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the rows and features. An int gives the same result in every call. A generator is
+        drawn from, and so advances. None takes a fresh seed.
     checkpoint : path, optional
         A file that is written every 10 rounds. If a worker is lost, the fit goes on from there with the workers that
         are left, provided that the partitions can be computed again. If the driver is lost, the same call goes on.
@@ -126,10 +133,11 @@ def fit_boosted_trees(
     n_threads : int, optional
         Most threads of each worker. By default those that Dask gave it.
     callback : callable, optional
-        ``callback(info: BoostedTreesRound) -> bool``, called on the driver after every round. True ends the fit with
-        the rounds so far.
+        ``callback(info: BoostedTreesRound) -> bool | None``, called on the driver after every round. If it returns
+        True, the fit ends, and the model has the rounds so far.
     progress : bool, default False
-        Whether to show a progress bar that counts rounds, by tqdm if it is installed.
+        Whether to show a progress bar that counts rounds. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------
@@ -203,7 +211,7 @@ def fit_boosted_trees(
 
     # The rows, counted and cut into bins.
     connected = find_client(client)
-    partitions = read_rows(X, y, sample_weight)
+    partitions = read_rows(X, y, sample_weight, groups)
     census = take_census(connected, partitions)
     options.check_group_counts(census.all_groups, census.weight)
     data = open_fit_data(connected, partitions, census, max_bins, eval_set, n_threads)

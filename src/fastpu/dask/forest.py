@@ -41,6 +41,7 @@ def fit_forest(
     max_bins: int | None = None,
     init_model: TreeEnsemble | None = None,
     sample_weight: DaskVector | None = None,
+    groups: DaskVector | None = None,
     random_state: RandomState = None,
     n_threads: int = 1,
     callback: RoundCallback[ForestRound] | None = None,
@@ -67,12 +68,13 @@ def fit_forest(
         Number of trees. More trees are never worse, only slower.
     loss : {"gini", "nnpu", "upu"}, default "gini"
         What the splits of a tree minimise. "gini" needs no prior.
-    prior : float, optional
-        Share of positives, P(Y = 1), in (0, 1). "nnpu" and "upu" need it. It is the share among the unlabelled rows
-        or, with ``scenario="single_set"``, among all rows.
+    prior : float or PriorEstimate, optional
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows. "nnpu" and "upu" need it. Leave it out for the other loss.
     scenario : {"case_control", "single_set"}, default "case_control"
-        Which rows `prior` is the share of positives of: "case_control" means the unlabelled rows, "single_set" all
-        rows.
+        Which rows `prior` is the share of positives of. "case_control": of the unlabelled rows, which are a sample of
+        the population. "single_set": of all n rows, because they are one sample and some of its positives were
+        labelled. That share is converted to (prior n - n_pos) / n_unl, the share among the unlabelled rows.
     splitter : {"random", "best"}, default "random"
         How a node is split. "random" draws one cut for each feature that is tried, and takes the best of these cuts
         (extra trees). "best" tries all cuts.
@@ -98,15 +100,23 @@ def fit_forest(
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`. The weight of a row is its chance to be drawn, relative to the other rows
         with its label, and nothing else.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the bags, features and cuts that are drawn. The seed of every tree is derived from it.
+    groups : Dask array, Dask series, or list of futures or of lazy objects, optional
+        A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
+        of one customer. A group may have rows in several partitions. For each bag, groups are drawn with replacement,
+        as many as there are. Groups that are not drawn, some 37 %, are left out of the bag as a whole. A row is scored
+        out of bag by the trees whose bags hold no row of its group. So out-of-bag scores, and thresholds and
+        probabilities from them, are those of rows of new groups.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the bags, features and cuts. An int gives the same result in every call. A
+        generator is drawn from, and so advances. None takes a fresh seed.
     n_threads : int, default 1
         Threads of each task. A worker runs as many tasks at once as Dask gave it threads.
     callback : callable, optional
-        ``callback(info: ForestRound) -> bool``, called for the trees in their order, whenever some are done. True ends
-        the fit with the trees so far.
+        ``callback(info: ForestRound) -> bool | None``, called for the trees in their order, whenever some are done. If
+        it returns True, the fit ends, and the forest has the trees so far.
     progress : bool, default False
-        Whether to show a progress bar that counts trees, by tqdm if it is installed.
+        Whether to show a progress bar that counts trees. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------
@@ -119,7 +129,8 @@ def fit_forest(
     ------
     TypeError, ValueError
         If an argument is not as described, `y` has labelled negatives, no positive or no unlabelled row, `init_model`
-        was fitted to other rows or with other arguments, or `y` or `sample_weight` has other partitions than `X`.
+        was fitted to other rows or with other arguments, or `y`, `sample_weight` or `groups` has other partitions than
+        `X`.
     WorkerLostError
         If rows are lost with a worker, and cannot be computed again. The tasks of a worker that is lost otherwise are
         repeated by others.
@@ -130,6 +141,7 @@ def fit_forest(
     bags are small, as with few positive rows. With 100,000 positive rows and 500 trees it is 7 GB for 50 features.
     Beyond that a `bag_ratio` below 2 or `fit_boosted_trees` sends less. A task holds the rows of its bags. The driver
     draws the bags, and has the trees and 13 bytes a row, for labels and out-of-bag scores, and 8 more with weights.
+    With groups it has 4 more, and the label of each group.
 
     Examples
     --------
@@ -163,7 +175,7 @@ def fit_forest(
     init_model = check_init_model(init_model, FUNCTION)
     seed = tree_seed(random_state, init_model)
     threads = resolve_n_threads(n_threads)
-    partitions = read_rows(X, y, sample_weight)
+    partitions = read_rows(X, y, sample_weight, groups)
     with read_forest_rows(find_client(client), partitions, options, init_model) as rows:
         with make_report(callback, progress, total=options.n_trees, description="forest") as report:
             grown = grow_forest(rows, options, seed.value, init_model, threads, report)

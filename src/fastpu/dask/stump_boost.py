@@ -48,6 +48,7 @@ def fit_pnu_auc_boost(
     early_stopping_rounds: int | None = None,
     stop_tol: float = STOP_TOL,
     sample_weight: DaskVector | None = None,
+    groups: DaskVector | None = None,
     n_threads: int | None = None,
     callback: RoundCallback[BoostRound] | None = None,
     progress: bool = False,
@@ -92,12 +93,17 @@ def fit_pnu_auc_boost(
         The fit ends when no stump has Delta > rho + stop_tol.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`. A row of weight 2 counts as two equal rows.
+    groups : Dask array, Dask series, or list of futures or of lazy objects, optional
+        A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
+        of one customer. Groups are checked, and change nothing, as in `fastpu.fit_pnu_auc_boost` without folds.
     n_threads : int, optional
         The largest number of threads of each worker. By default it is the number that Dask gave the worker.
     callback : callable, optional
-        ``callback(info: BoostRound) -> bool | None`` is called on the driver after every round. True ends the fit.
+        ``callback(info: BoostRound) -> bool | None``, called on the driver after every round. If it returns True, the
+        fit ends, and the model has the rounds so far.
     progress : bool, default False
-        Whether to show a progress bar, by tqdm if it is installed.
+        Whether to show a progress bar that counts rounds. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------
@@ -169,7 +175,7 @@ def fit_pnu_auc_boost(
     resolve_n_threads(n_threads)
 
     connected = find_client(client)
-    partitions = read_rows(X, y, sample_weight)
+    partitions = read_rows(X, y, sample_weight, groups)
     census = take_census(connected, partitions)
     check_group_counts(options, census.all_groups, is_weighted=census.is_weighted)
     data = open_fit_data(connected, partitions, census, cuts, eval_set, n_threads)

@@ -185,9 +185,19 @@ def check_vector(
     *,
     n: int | None = None,
     allow_inf: bool = False,
-    of_nan: str = "",
 ) -> NDArray[np.float64]:
-    """Return `value` as a C-contiguous float64 vector; `of_nan` says in messages where a NaN may come from."""
+    """Return `value` as a C-contiguous float64 vector of finite numbers or, if that is allowed, infinite ones."""
+    vector = read_vector(name, value, n=n)
+    if (position := _first_bad(vector, allow_inf=allow_inf)) is not None:
+        raise ValueError(
+            f"{name} must not hold {'NaN' if allow_inf else 'NaN or infinite'} entries, "
+            f"got {vector[position]} at position {position}"
+        )
+    return vector
+
+
+def read_vector(name: str, value: object, *, n: int | None = None) -> NDArray[np.float64]:
+    """Return `value` as a C-contiguous float64 vector of any numbers, NaN and infinite ones too."""
     array = as_real_array(read_series(value), name)
     if array.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, got {describe(value)}")
@@ -196,12 +206,7 @@ def check_vector(
     if array.size == 0:
         raise ValueError(f"{name} must not be empty")
     with np.errstate(over="ignore"):
-        vector = np.require(array, dtype=np.float64, requirements=["C", "A"])
-    if (position := _first_bad(vector, allow_inf=allow_inf)) is not None:
-        raise ValueError(
-            f"{name} must not hold {'NaN' if allow_inf else 'NaN or infinite'} entries, "
-            f"got {vector[position]} at position {position}{of_nan}"
-        )
+        vector: NDArray[np.float64] = np.require(array, dtype=np.float64, requirements=["C", "A"])
     return vector
 
 

@@ -184,30 +184,31 @@ def bin_features(
 ) -> BinnedFeatures:
     """Cut every feature into bins at quantiles.
 
-    A feature with at most `max_bins` boundaries between distinct values is cut at all of them. Otherwise cut k = 1,
-    ..., K = `max_bins` is the smallest boundary with (rows on the low side) (K + 1) >= k n, or the largest boundary if
-    there is none, and repeated cuts are removed. A cut lies midway between the two neighbouring values. NaN counts as
-    -inf. A feature that has NaN or -inf is always cut above them, in place of its lowest other cut if there are
-    `max_bins` of these.
+    A cut lies midway between two neighbouring values. A feature with at most `max_bins` + 1 distinct values is cut
+    between all of them. Any other feature is cut at quantiles: with K = `max_bins`, cut k is the lowest one that has at
+    least k / (K + 1) of the n rows below it, for k = 1, ..., K, and the highest one if there is none. Equal cuts count
+    once. NaN counts as -inf. A feature that has NaN or -inf is always cut just above them; if it has `max_bins` other
+    cuts, the lowest of these is left out.
 
-    A column of categories (strings, pandas' "category", polars' Categorical and Enum) is not cut. The code of a
-    category is its number in the order in which the rows show the categories first, from 1 on, and missing entries have
-    the code 0. At most 255 categories are taken; fits put more of them in an order by the labels, which are not known
-    here. An ordered column of pandas is a number: the place of its level among all levels of the dtype.
+    A column of categories (strings, pandas' "category", polars' Categorical and Enum) is not cut. Its categories get
+    the codes 1, 2, ... in the order in which the rows show them first, and missing entries get the code 0. At most 255
+    categories are taken. (Fits take more, because they can put them in an order by the labels.) An ordered column of
+    pandas is a column of numbers: the places of its levels among all levels of the dtype.
 
     Binned features can be used for any number of fits, with other labels, other parameters, or subsets ``B[rows]``.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        float32 and float64, C-contiguous or CSR, are read without a copy. Sparse input stays sparse.
+        Rows of features. float32 and float64, in C order or CSR, are read without a copy. Sparse input stays sparse.
     max_bins : int, default 255
-        Most cuts of a feature, from 1 to 65535. Up to 255 a code takes one byte, above it two.
+        The most cuts of a feature, from 1 to 65535. With up to 255 a code takes one byte, with more it takes two.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 for the quantiles. A weight equals that many repetitions of the row. Rows of weight 0 get codes,
+        Weights >= 0 for the quantiles. A weight counts as that many repetitions of the row. Rows of weight 0 get codes,
         but do not influence the cuts.
     n_threads : int, optional
-        Most threads to use. By default the CPUs that this process may use. The result does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same,
+        bit by bit, for any number.
 
     Returns
     -------
@@ -222,10 +223,10 @@ def bin_features(
 
     Notes
     -----
-    O(n d) time, for a radix sort of every feature. The codes take two bytes a value (four for max_bins > 255): they are
-    stored by columns and by rows, and rows are padded to a power of two from 8 to 64 bytes or to a multiple of 64. For
-    CSR they take 12 bytes for each value whose bin is not that of zero. During the call binning needs another 64 bytes
-    a row (128 for float64; for CSR about 16 a row and a stored value), and 16 to 48 bytes a row for every thread.
+    O(n d) time, for a radix sort of every feature. The codes take two bytes a value (four for ``max_bins > 255``),
+    because they are stored by columns and by rows; rows are padded to 8, 16, 32 or a multiple of 64 bytes. For CSR they
+    take 12 bytes for each value whose bin is not that of zero. During the call, binning needs another 64 bytes a row
+    (128 for float64; for CSR about 16 for each row and each stored value), and 16 to 48 bytes a row for every thread.
 
     Examples
     --------

@@ -34,18 +34,18 @@ def as_labels(
 ) -> NDArray[np.int8]:
     """Return labels as +1 (positive), 0 (unlabelled) and -1 (labelled negative).
 
-    By default these labels are understood: booleans, {1, 0}, {1, 0, -1}, {1, missing} and {1, -1, missing}. Missing
-    means NaN, None or NA, and stands for unlabelled. The two values {1, -1} are refused, because -1 means unlabelled in
-    some programs and negative in others: pass ``unlabeled=-1`` or ``negative=-1``.
+    By default these labels are understood: booleans, {1, 0}, {1, 0, -1}, {1, missing} and {1, -1, missing}. A missing
+    entry is NaN, None or NA, and stands for unlabelled. The two values {1, -1} are refused, because -1 means unlabelled
+    in some programs and negative in others: pass ``unlabeled=-1`` or ``negative=-1``.
 
     Parameters
     ----------
     y : array-like, pandas Series or polars Series of shape (n,)
         Numbers, booleans, strings or missing entries.
     positive, unlabeled, negative : scalar, or list, tuple or set of scalars, optional
-        The values that stand for each kind of label; NaN stands for a missing entry. By default they are 1 and True for
-        positive, 0, False and missing for unlabelled, and -1 for negative, except for values that are passed for
-        another kind.
+        The values that stand for each kind of label. NaN stands for a missing entry. By default, 1 and True are
+        positive, 0, False and missing entries are unlabelled, and -1 is negative. A value that you pass for one kind is
+        no longer a default of another.
 
     Returns
     -------
@@ -55,15 +55,15 @@ def as_labels(
     Warns
     -----
     LabelWarning
-        If `y` has the shape (n, 1), or is a frame of one column, and is taken for a vector.
+        If `y` has the shape (n, 1), or is a frame of one column. It is then read as a vector.
 
     Raises
     ------
     TypeError
         If `y` holds something else than numbers, booleans, strings or missing entries.
     ValueError
-        If `y` is not one-dimensional, is empty or ambiguous, holds a value that no coding covers,
-        or if a value stands for two kinds of label.
+        If `y` is not one-dimensional, is empty or ambiguous, or holds a value that stands for none of the three kinds.
+        Also if a value is passed for two kinds.
 
     Notes
     -----
@@ -116,8 +116,8 @@ def stack(
 
     Parameters
     ----------
-    P, U, N : array-like, SciPy sparse array or matrix, or table, optional
-        Positive, unlabelled and labelled negative rows, at least two of the three. All must be of one kind (dense,
+    P, U, N : array-like, SciPy sparse matrix or DataFrame, optional
+        Positive, unlabelled and labelled negative rows; pass at least two of the three. All must be of one kind (dense,
         sparse, pandas, polars or pyarrow) and have the same number of columns. Frames must have the same column names
         in the same order.
 

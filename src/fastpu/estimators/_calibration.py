@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_int
 from fastpu.common._warn import warn
+from fastpu.data._clusters import effective_number
 from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.estimators._fit_input import FitInput
 from fastpu.exceptions import EstimateWarning
@@ -17,7 +18,7 @@ from fastpu.model._group_scores import GroupScores
 from fastpu.model._model import Model
 from fastpu.model._prior import PriorEstimate, check_prior, check_prior_in, proper_prior, take_prior_in
 from fastpu.priors._doubts import doubts
-from fastpu.priors._likelihood import score_share
+from fastpu.priors._likelihood import SINGLE, PerRow, score_share
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def calibrated(
         share, drawn_as = check_prior_in(scenario, prior_of_fit)
         prior = proper_prior(share, drawn_as, **scored.masses)
     else:
-        estimate = _estimated_prior(scored)
+        estimate = _estimated_prior(scored, _per_row(scores, data))
         prior = estimate.value
     return model._with_calibration(options.method, scored, prior, caller="calibration"), estimate
 
@@ -86,8 +87,12 @@ def out_of_bag_scores(model: Model, data: FitInput) -> NDArray[np.float64] | Non
     scores, codes = model._out_of_bag(), data.y
     if scores is None or not (codes == 0).any():
         return None
-    is_scored = ~np.isnan(scores) if data.sample_weight is None else ~np.isnan(scores) & (data.sample_weight > 0)
-    return scores if np.isin(codes, codes[is_scored]).all() else None
+    return scores if np.isin(codes, codes[_is_scored(scores, data)]).all() else None
+
+
+def _is_scored(scores: NDArray[np.float64], data: FitInput) -> NDArray[np.bool_]:
+    has_score = ~np.isnan(scores)
+    return has_score if data.sample_weight is None else has_score & (data.sample_weight > 0)
 
 
 def folds_to_score(options: CalibrationOptions, data: FitInput) -> list[Fold]:
@@ -106,16 +111,25 @@ def folds_to_score(options: CalibrationOptions, data: FitInput) -> list[Fold]:
     return [(rows[kept], rows[held]) for kept, held in folds]
 
 
-def _estimated_prior(scored: GroupScores) -> PriorEstimate:
+def _estimated_prior(scored: GroupScores, per_row: PerRow) -> PriorEstimate:
     """Return the share of positives among the unlabelled rows by their scores, with a warning if it is doubtful."""
     pos, unl = scored.pos[in_proportion(scored.share_pos, 0.5)], scored.unl[in_proportion(scored.share_unl, 0.5)]
-    share = score_share(pos, unl)
+    share = score_share(pos, unl, per_row)
     edge = 1 / (unl.size + 1)  # the share of one more row keeps the estimate away from 0 and 1
     value = min(1 - edge, max(edge, share.value))
     estimate = PriorEstimate(value, None, np.zeros(0), (share.low, share.high))
     if trouble := doubts(estimate, "pass calibration_prior, to which the probabilities are in proportion"):
         warn(f"calibration: calibration_prior is not given: {trouble}", EstimateWarning)
     return estimate
+
+
+def _per_row(scores: NDArray[np.float64], data: FitInput) -> PerRow:
+    """Return how many independent rows each row with a score counts for, by the groups of the fit."""
+    if data.groups is None:
+        return SINGLE
+    is_scored = _is_scored(scores, data)
+    numbers = (np.flatnonzero(is_scored & (data.y == code)) for code in (1, 0))
+    return PerRow(*(effective_number(data.groups, rows) / rows.size for rows in numbers))
 
 
 def _against_all(

@@ -61,7 +61,8 @@ class TakesWeights(FastpuClassifier):
             Weights >= 0. A weight equals that many repetitions of the row.
         groups : array-like of shape (n,), optional
             Which rows belong together, such as those of one customer: a label of any kind for each row. The folds of a
-            calibration keep the rows of a group together. Without a calibration groups change nothing.
+            calibration, and of an estimate of the prior, keep the rows of a group together. Without these groups change
+            nothing.
 
         Returns
         -------

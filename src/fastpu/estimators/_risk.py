@@ -87,7 +87,8 @@ def _estimated_prior(data: FitInput, seed: RandomState, n_threads: int | None) -
         chosen.append(group)
     drawn = np.concatenate(chosen)
     X = check_matrix(data.X)[drawn].table()
-    estimate = bbe(X, data.y[drawn], random_state=seed, n_threads=n_threads)
+    groups = None if data.groups is None else data.groups[drawn]
+    estimate = bbe(X, data.y[drawn], groups=groups, random_state=seed, n_threads=n_threads)
     edge = 1 / (chosen[1].size + 1)
     return dataclasses.replace(estimate, value=float(min(1 - edge, max(edge, estimate.value))))
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from fastpu.common._params import check_k
 from fastpu.common._text import short
-from fastpu.common._types import Scenario
+from fastpu.common._types import GroupsLike, Scenario
+from fastpu.data._validate import check_vector
 from fastpu.estimators._pu_classifier import has_unlabeled, label_vector, labelled_rows
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
 from fastpu.model._prior import check_prior, check_scenario, take_prior_in
+
+#: Criteria whose metric takes groups.
+_TAKE_GROUPS = ("pu_auc", "lift", "precision_at_k", "average_precision")
 
 
 @dataclass(frozen=True)
@@ -40,32 +46,83 @@ class PUScorer:
         What `prior` is a share of.
     k : int, float or None
         How many rows are flagged, for the criteria that need it.
+    groups_request : bool, str or None
+        What `set_score_request` was told of groups; None before it is called.
     """
 
     criterion: str
     prior: float | None
     scenario: Scenario
     k: float | None = None
+    groups_request: bool | str | None = field(default=None, init=False)
 
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+    def set_score_request(self, *, groups: bool | str | None) -> PUScorer:
+        """Say whether scikit-learn's metadata routing hands the groups of the held-out rows to this scorer.
+
+        The score stays that of the rows. By groups it is judged whether chance explains it: whether a prior is refused
+        or warned of because an AUC or a precision above 1 would follow.
+
+        Parameters
+        ----------
+        groups : bool, str or None
+            True to be given what is passed as `groups`; a string to be given what is passed under that name. None and
+            False to be given nothing.
+
+        Returns
+        -------
+        PUScorer
+            This scorer, which is changed in place, as scikit-learn's own scorers are.
+
+        Raises
+        ------
+        TypeError
+            If the metric takes no groups: they change nothing in `puf_score` and `err_star`.
+        RuntimeError
+            If metadata routing is not enabled.
+        """
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "set_score_request needs metadata routing: sklearn.set_config(enable_metadata_routing=True)"
+            )
+        if groups and self.criterion not in _TAKE_GROUPS:
+            raise TypeError(
+                f"groups must not be requested by a scorer of {self.criterion!r}: they change nothing in it"
+            )
+        object.__setattr__(self, "groups_request", groups)
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return what this scorer asks scikit-learn's metadata routing for.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRequest
+        """
+        request = MetadataRequest(owner=type(self).__name__)
+        if self.groups_request is not None:
+            request.score.add_request(param="groups", alias=self.groups_request)
+        return request
+
+    def __call__(self, estimator: Any, X: Any, y: Any, groups: GroupsLike | None = None) -> float:
         labels = _pu_labels(label_vector(y), np.asarray(estimator.classes_))
         if hasattr(estimator, "decision_function"):
-            scores = np.asarray(estimator.decision_function(X))
+            given = estimator.decision_function(X)
         else:
-            scores = np.asarray(estimator.predict_proba(X))[:, 1] - 0.5
+            given = np.asarray(estimator.predict_proba(X))[:, 1] - 0.5
+        scores = check_vector("scores of the estimator", given, n=labels.size, allow_inf=True)
         if self.criterion == "puf":
             return puf_score(labels, scores, scenario=self.scenario)
         k = cast("float", self.k)  # of those criteria that have one
         if self.criterion == "lift":
-            return float(lift_at_k(labels, scores, k))
+            return float(lift_at_k(labels, scores, k, groups=groups))
         prior = check_prior(self.prior)
         if self.criterion == "precision_at_k":
-            return float(precision_at_k(labels, scores, k, prior, scenario=self.scenario))
+            return float(precision_at_k(labels, scores, k, prior, scenario=self.scenario, groups=groups))
         if self.criterion == "average_precision":
-            return float(average_precision(labels, scores, prior, scenario=self.scenario))
+            return float(average_precision(labels, scores, prior, scenario=self.scenario, groups=groups))
         if self.criterion == "err_star":
             return -err_star(labels, scores, prior=prior, scenario=self.scenario)
-        return float(pu_auc(labels, scores, prior=prior, scenario=self.scenario))
+        return float(pu_auc(labels, scores, prior=prior, scenario=self.scenario, groups=groups))
 
 
 def _pu_labels(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int8]:

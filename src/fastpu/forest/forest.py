@@ -47,10 +47,10 @@ def fit_forest(
 ) -> TreeEnsemble:
     r"""PU forest: the mean of trees, each of all positives against a few unlabelled rows.
 
-    Take it first for a table. It uses columns of any kind and in any units, missing entries and categories as they are,
-    it needs no prior, and its defaults serve. `TreeEnsemble.oob_decision_function` ranks the unlabelled rows without a
-    second fit. `fit_bagging_svm` and `fit_isvm` can be better where a line or a smooth boundary in few columns is
-    enough, and `fit_boosted_trees` in bags where classes overlap much.
+    Try it first on a table. It takes columns of any kind and in any units, missing entries and categories as they are.
+    It needs no prior, and its defaults work well. `TreeEnsemble.oob_decision_function` ranks the unlabelled rows
+    without a second fit. `fit_bagging_svm` and `fit_isvm` can be better where a line or a smooth boundary in few
+    columns is enough, and `fit_boosted_trees` with bags where classes overlap much.
 
     Each tree has a bag of its own: n_P positive rows drawn with replacement, and some unlabelled rows drawn without
     replacement, which stand in for negatives. Few of the hidden positives are in any one bag, and the mean over the
@@ -69,77 +69,88 @@ def fit_forest(
     Parameters
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
-        The rows. Arrays of float32 and float64, C-contiguous or CSR, are used without a copy.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy.
 
-        Missing entries are NaN and -inf. At each split they go to the side that is better for them. Where no training
-        row of the node misses the entry, a missing entry of a new row follows the larger part of the training rows.
+        Missing entries are NaN and -inf. At each split they go to the side that lowers the loss more. If no training
+        row of the node misses the entry, a new row that misses it goes to the side with more training rows.
 
-        Columns of a frame with strings, or of dtype category or enum, are categories, and are split by sets of
-        categories. A column with more than 255 categories is split like numbers: its categories are put in an order
-        that the labels of other rows give. A category that the training data do not have follows the larger part of
-        the training rows. (In a column of more than 255 categories it gets the place in the middle, and in one of
-        exactly 255 it counts as missing.) Ordered columns of pandas are numbers: the places of their levels.
+        Columns of a frame that hold strings, or have the dtype category or enum, are categories. A split sends a set of
+        categories to each side. A column with more than 255 categories is split like numbers: its categories are first
+        put in an order that the labels of other rows give. A category that training did not have goes to the side with
+        more training rows. (Among more than 255 categories it is placed in the middle of their order; among exactly 255
+        it counts as missing.) Ordered columns of pandas are numbers: the places of their levels.
     y : array-like of shape (n,)
-        Labels: +1 positive, 0 unlabelled. {1, 0}, bool and {1, nan} are taken too; see `fastpu.as_labels` for others.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     n_trees : int, default 500
-        Number of trees. More trees are never worse, only slower.
+        The number of trees, >= 1. More trees make the scores less noisy, and the fit slower.
     loss : {"gini", "nnpu", "upu"}, default "gini"
-        What the splits of a tree minimise. "gini" needs no prior.
-    prior : float, optional
-        Share of positives, P(Y = 1), in (0, 1). "nnpu" and "upu" need it. It is the share among the unlabelled rows
-        or, with ``scenario="single_set"``, among all rows.
+        What the splits of a tree minimise (see the formulas above). "gini" needs no prior; "nnpu" and "upu" need one.
+    prior : float or PriorEstimate, optional
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows. "nnpu" and "upu" need it. Leave it out for the other loss.
     scenario : {"case_control", "single_set"}, default "case_control"
-        Which rows `prior` is the share of positives of: "case_control" means the unlabelled rows, "single_set" all
-        rows. The latter is converted: (prior n - n_pos) / n_unl.
+        Which rows `prior` is the share of positives of. "case_control": of the unlabelled rows, which are a sample of
+        the population. "single_set": of all n rows, because they are one sample and some of its positives were
+        labelled. That share is converted to (prior n - n_pos) / n_unl, the share among the unlabelled rows.
     splitter : {"random", "best"}, default "random"
-        How a node is split. "random" draws one cut for each feature that is tried, uniformly between the smallest and
-        the largest value in the node, and takes the best of these cuts (extra trees). "best" tries all cuts.
+        How a node is split. "random" draws one cut for each feature that is tried, uniformly between its smallest and
+        its largest value in the node, and takes the best of these cuts (extra trees). "best" tries all cuts.
     bag_ratio : "auto", float or None, default "auto"
-        How many unlabelled rows are drawn for a bag. "auto" draws two for each positive row. With few labels, three of
-        four bags draw more: at least 100, 500 and 2000 unlabelled rows, but at most a tenth of all; the fourth bag
-        draws at least 10. No bag draws more than 63 % of the unlabelled rows, so that all of them have out-of-bag
-        scores. With fewer than ten labels each positive row that is drawn counts several times.
+        How many unlabelled rows are drawn for a bag.
 
-        A number > 0 is the number of unlabelled rows for each positive row, in every bag, up to all unlabelled rows.
-        If every bag takes all of them, no unlabelled row has an out-of-bag score. None draws as many unlabelled rows as
-        there are, with replacement.
+        - "auto" draws two for each positive row. With few labels, three of four bags draw more: at least 100, 500 and
+          2000 unlabelled rows, but at most a tenth of all; the fourth bag draws at least 10. No bag draws more than 63
+          % of the unlabelled rows, so that all of them have out-of-bag scores. With fewer than ten labels, each
+          positive row that is drawn counts several times.
+        - A number > 0 is the number of unlabelled rows for each positive row, in every bag. Where that is more than
+          there are, a bag has all of them, and no unlabelled row has an out-of-bag score.
+        - None draws as many unlabelled rows as there are, with replacement (a bootstrap).
     max_features : {"auto", "sqrt", "all"}, int or float, default "auto"
-        How many features are tried at each node: "sqrt" (the square root of their number), "all", an int (so many), or
-        a float in (0, 1] (that share of them). "auto" is "sqrt", and a fifth of the features if X is dense and has more
-        than 100. Features that are constant in the node are not counted.
+        How many features are tried at each node.
+
+        - "auto" is "sqrt"; if `X` is dense and has more than 100 features, it is a fifth of them.
+        - "sqrt" is the square root of their number, rounded down.
+        - "all" tries all of them.
+        - An int >= 1 tries that many, up to all.
+        - A float in (0, 1] tries that share, rounded down, but at least one.
+
+        Features that are constant in the node do not count.
     min_leaf_rows : int, default 3
-        Fewest rows of the bag in a leaf. A row that was drawn twice counts twice.
+        The fewest rows of the bag in a leaf, >= 1. A row that was drawn twice counts twice.
     max_depth : int, optional
-        Most splits between the root and a leaf. By default there is no limit.
+        The most splits between the root and a leaf, >= 1. By default there is no limit.
     max_leaves : int, optional
-        Most leaves of a tree, >= 2: the split that lowers the loss most is made next. By default there is no limit.
+        The most leaves of a tree, >= 2. The split that lowers the loss most is made next. By default there is no limit.
     max_bins : int, optional
-        Most cuts of a feature, from 1 to 65535; by default 255. A feature with more distinct values is cut at its
-        quantiles (see `bin_features`). It must be left out if X is binned.
+        The most cuts of a feature, from 1 to 65535. By default 255. A feature with more distinct values is cut at its
+        quantiles (see `bin_features`). Leave it out if `X` is binned.
     init_model : TreeEnsemble, optional
         A forest of the same rows and arguments, to which `n_trees` trees are added. The result is the forest that a
         single fit of all trees gives. Other rows, labels or weights are refused.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0. The weight of a row is its chance to be drawn, relative to the other rows with its label, and
-        nothing else: the cuts of features do not depend on it. Rows of weight 0 are in no bag, but get out-of-bag
-        scores. Weights that are equal among the positive rows, and among the unlabelled rows, change nothing: for
-        larger bags repeat rows.
+        Weights >= 0. The weight of a row is its chance to be drawn, relative to the other rows with its label. It
+        changes nothing else; the cuts of features do not depend on it. Rows of weight 0 are in no bag, but get
+        out-of-bag scores. If all positive rows have one weight and all unlabelled rows have one, weights change
+        nothing.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. For each bag,
-        groups are drawn with replacement, as many as there are. Those that are not drawn, some 37 %, are left out of
-        the bag as a whole. A row is scored out of bag by the trees whose bags hold no row of its group. So out-of-bag
-        scores, and thresholds and probabilities from them, are valid for rows of new groups. Without groups they are
-        too good if the rows of a group are alike.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the bags, features and cuts that are drawn. The seed of every tree is derived from it.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. For each
+        bag, groups are drawn with replacement, as many as there are. Groups that are not drawn, some 37 %, are left out
+        of the bag as a whole. A row is scored out of bag by the trees whose bags hold no row of its group. So
+        out-of-bag scores, and thresholds and probabilities from them, are those of rows of new groups. Without `groups`
+        these scores are too good if the rows of a group are alike.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the bags, features and cuts. An int gives the same result in every call. A
+        generator is drawn from, and so advances. None takes a fresh seed.
     n_threads : int, optional
-        Most threads to use. By default these are the CPUs that this process may use. The forest is the same, bit by
-        bit, for any number.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: ForestRound) -> bool``, called after every tree in their order. True ends the fit with the
-        trees so far.
+        ``callback(info: ForestRound) -> bool | None``, called after every tree, in their order. If it returns True, the
+        fit ends, and the forest has the trees so far.
     progress : bool, default False
-        Whether to show a progress bar that counts trees, by tqdm if it is installed.
+        Whether to show a progress bar that counts trees. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------

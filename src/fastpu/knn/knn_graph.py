@@ -198,19 +198,19 @@ def _restored(
 def knn_graph(X: MatrixLike, *, n_neighbors: int = 5, n_threads: int | None = None) -> KNNGraph:
     """Find the K nearest neighbours of every row, exactly.
 
-    The squared distance of two rows is the sum of their squared differences, in float64. Neighbours are in the order
-    of (distance, index): of rows that are equally near, the first in `X` are taken, so that the result depends on the
-    order of the rows where there are ties. A row is left out of its own neighbours by its index, not by its distance:
-    duplicates are neighbours at distance 0.
+    The squared distance of two rows is the sum of their squared differences, in float64. The neighbours of a row are
+    ordered by distance. Rows that are equally near are ordered by their place in `X`, so the order of the rows decides
+    ties. A row is not its own neighbour, but its duplicates are, at distance 0.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Finite numbers. Sparse input stays sparse. Scale the columns if their units differ.
+        Rows of finite numbers. Sparse input stays sparse. Bring the columns to one scale if their units differ.
     n_neighbors : int, default 5
-        K, >= 0. With K >= n every row has the n - 1 others.
+        K, the number of neighbours of each row, >= 0. With K >= n every row has the n - 1 others.
     n_threads : int, optional
-        Most threads to use; by default the CPUs this process may use. Does not influence the result.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same,
+        bit by bit, for any number.
 
     Returns
     -------
@@ -230,10 +230,10 @@ def knn_graph(X: MatrixLike, *, n_neighbors: int = 5, n_threads: int | None = No
     Notes
     -----
     Few columns are searched by a k-d tree, in time O(n log n) for evenly spread rows and memory 12 n d bytes. With more
-    of them every two rows are compared, by products in float32 whose rounding error is bounded; the distances of pairs
-    that could be among the nearest by that bound are computed exactly. This takes O(n^2 d) / 2 multiply-adds and 4 n d
-    bytes. CSR rows are compared through the columns that they share: O(n^2 + sum of squared column counts) and 8 n
-    bytes a thread. The result itself has 16 n K bytes, and the same bits for each of these methods.
+    columns every two rows are compared. Products in float32, whose rounding error is bounded, show which pairs could be
+    among the nearest; only the distances of these are computed exactly. This takes O(n^2 d) / 2 multiply-adds and 4 n d
+    bytes. CSR rows are compared through the columns that they share, in O(n^2 + sum of squared column counts) and 8 n
+    bytes a thread. All of these give the same bits. The result takes 16 n K bytes.
 
     Examples
     --------
@@ -289,23 +289,24 @@ def knn_similarity(
         w_ij = exp(-|x_i - x_j|^2 / sigma)  if {i, j} is an edge, else 0
         R = (diag(W 1) - W) / n,    f'Rf = sum_ij w_ij (f_i - f_j)^2 / (2 n)
 
-    Neighbours are distinct rows: the twins of a row, equal in all columns, are not among its K neighbours, and where
-    one of them has an edge to a row, all have.
+    Here neighbours are distinct rows. Twins (rows that are equal in all columns) are not among each other's K
+    neighbours, and where one twin has an edge to a row, all its twins have one.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Finite numbers. Sparse input stays sparse. Scale the columns if their units differ.
+        Rows of finite numbers. Sparse input stays sparse. Bring the columns to one scale if their units differ.
     n_neighbors : int, default 5
         K, the number of nearest neighbours of each row, >= 0. With K >= n every two rows are neighbours.
     sigma : "median" or float > 0, default "median"
-        A squared length: in the units of X, squared. "median" is the median of the squared lengths of the edges (if
-        that is 0, of those that are not 0): weights lie around exp(-1) then, whatever the scale of the rows and the
-        number of columns. The paper has 1.0.
+        The scale of the similarities: a squared length > 0, in the units of `X` squared. "median" is the median of the
+        squared lengths of the edges (if that is 0, of the lengths that are not 0). Weights are then around exp(-1),
+        whatever the scale of the rows and the number of columns. The paper uses 1.0.
     mode : {"mutual", "union"}, default "mutual"
         "mutual" joins two rows if each is a neighbour of the other, "union" if at least one is.
     n_threads : int, optional
-        The most threads to use; by default the CPUs that this process may use. Does not influence the result.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same,
+        bit by bit, for any number.
 
     Returns
     -------

@@ -46,83 +46,98 @@ def fit_smc(
     callback: RoundCallback[MappingRound] | None = None,
     progress: bool = False,
 ) -> MappingMachine:
-    """SMC, mapping convergence: fit an SVM to P against the rows of U rejected so far, until it rejects no more.
+    """SMC, mapping convergence: fit an SVM to P against the rejected rows of U, until it rejects no more.
 
-    It is for positives that are a class of their own among many, with a gap around it, as one letter of 26. Where
+    It is for positives that are a class of their own among many, with a gap around it, such as one letter of 26. Where
     classes overlap it rejects nearly all rows in the end: take another method there. With many unlabelled rows
     `fit_svmc` is faster.
 
-    Rows with h < 0 are negative, rows with h >= 0 positive:
+    A boundary h calls rows with h < 0 negative, and rows with h >= 0 positive. N is the set of rejected rows of U:
 
-        h_0 = psi1(P),     N = {x in U: h_0(x) < 0},  P_0 = U without N                  (mapping)
-        h_i = psi2(P, N),  N_i = {x in P_(i-1): h_i(x) < 0},  P_i = P_(i-1) without N_i,
-        N = N and N_i,     i = 1, 2, ... until N_i is empty                               (convergence)
+        h_0 = one-class SVM of P,  N = {x in U: h_0(x) < 0},  P_0 = U without N                (mapping)
+        h_i = SVM of P against N,  N_i = {x in P_(i-1): h_i(x) < 0},  P_i = P_(i-1) without N_i,
+        N = N and N_i,     i = 1, 2, ... until N_i is empty                                   (convergence)
 
-    The last h_i is the result: the SVM of P against all rejected rows of U. psi1 is the one-class SVM of P, with its
-    threshold lowered until all of P is inside. psi2 is the C-SVM of P against N, which minimises
-    |w|^2 / 2 + C sum max(0, 1 - y f(x)), or the nu-SVM if `nu` is given.
+    The last h_i is the result: the SVM of P against all rejected rows of U. The threshold of the one-class SVM is
+    lowered until all of P is inside. The SVM of P against N is the C-SVM, which minimises |w|^2 / 2 + C sum max(0, 1 -
+    y f(x)), or the nu-SVM if `nu` is given.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
-        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
-        between every two rows, of shape (n, n), dense.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Kernel values are of the type
+        of `X`, and float64 for "poly". With ``kernel="precomputed"`` it is the symmetric dense matrix of shape (n, n)
+        that holds the kernel value of every two rows.
     y : array-like of shape (n,)
-        +1 for labelled positives and 0 for unlabelled rows. Also taken: {1, 0}, bool and {1, nan}; `fastpu.as_labels`
-        converts other codings.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     nu_map : float, default 0.01
-        nu of the one-class SVM, in (0, 1]. It is raised to 1 / (number of positives).
+        The nu of the one-class SVM, in (0, 1]: the largest share of P that may lie outside before its threshold is
+        lowered. It is raised to 1 / (number of positives) if it is smaller.
     C : float, default 1.0
-        > 0, the cost of every row of the C-SVM. With too small a C the boundary rejects labelled positives, and hidden
-        positives of U with them. These then count as negatives and push the next boundary further into P. So scale
-        `X`, and prefer a large C.
+        The cost of every row in the C-SVM, > 0. With too small a `C` the boundary rejects labelled positives, and
+        hidden positives of U with them. These then count as negatives and push the next boundary further into P. So
+        scale `X`, and prefer a large `C`.
     nu : float, optional
-        In (0, 1]. The SVMs of P against N are then nu-SVMs, and `C` is not used. At most 0.999 of the largest nu that
-        has a solution, 2 min(|P|, |N|) / (|P| + |N|), is used.
+        In (0, 1]. If it is given, the SVMs of P against N are nu-SVMs, and `C` is not used. A nu above 0.999 of the
+        largest one that has a solution, 2 min(|P|, |N|) / (|P| + |N|), is lowered to that.
     max_iter : int, default 100
-        Most SVMs of P against N.
+        The most SVMs of P against N, >= 1.
     max_pos_reject : float, optional
-        In [0, 1). Stop when a boundary rejects a larger share of the held-out positives, and keep the one before it.
+        In [0, 1). Stop when a boundary rejects a larger share of the held-out positives, and keep the boundary before
+        it. By default there is no such limit.
     hold_out : float, optional
-        Share, in (0, 1), of the labelled positives that are not trained on, and by which each boundary is judged. It is
-        0.2 by default if `max_pos_reject` is given. Otherwise none are held out, and boundaries are judged by the
-        positives that they were trained on.
-    kernel : str or callable, default "rbf"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
-        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
-        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
-        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
-        the dual problem is not convex: the fit then ends at one of several stationary points.
+        The share of the labelled positives, in (0, 1), that are held out, and by which each boundary is judged. By
+        default 0.2 if `max_pos_reject` is given. Otherwise none are held out, and boundaries are judged by the
+        positives that they were fitted to.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "rbf"
+        The kernel K(x, z) of two rows:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is not positive definite, so the problem is not convex, and the fit
+          ends at one of several stationary points.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows, dense or CSR as `X` is, and returns their kernel values as a
+          matrix of shape (len(A), len(B)). It must be symmetric, which is tested on a sample of rows before the fit. It
+          runs on the calling thread.
     gamma : float, "scale" or "auto", default "scale"
-        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
-        of `X`; all SVMs have the same width. "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`; all SVMs have the
+        same width. "auto" is 1 / d.
     degree : int, default 3
-        Degree of the kernel "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        Constant of the kernels "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB, which all SVMs share. It changes the time, not the model. The linear kernel
-        needs none.
+        The most memory for kernel rows, in MiB, > 0. All SVMs share it. It changes the time, not the model. The linear
+        kernel needs none.
     tol : float, default 1e-3
-        Each SVM is solved when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+        The largest violation of an optimality (KKT) condition, > 0, with which an SVM counts as solved. It is that of
+        LIBSVM.
     solver_max_iter : int, optional
-        Most updates of a pair of dual variables in each SVM; by default 10^7, or 100 n if that is more.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed or generator that draws the held-out positives. Nothing else is random.
+        The most steps of the solver in each SVM, >= 1. A step changes a pair of dual variables. By default 10^7, or 100
+        n if that is more.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the held-out positives. Nothing else is random. An int gives the same result in
+        every call. A generator is drawn from, and so advances. None takes a fresh seed.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: MappingRound) -> bool`` is called after each SVM of P against N. If it returns True, the fit
-        ends with its boundary.
+        ``callback(info: MappingRound) -> bool | None``, called after each SVM of P against N. If it returns True, the
+        fit ends, and the model is this SVM.
     progress : bool, default False
-        Show a progress bar that counts these SVMs (with tqdm if it is installed).
+        Whether to show a progress bar that counts the SVMs of P against N. The bar is that of tqdm; without tqdm a line
+        is printed to standard error every ten seconds.
 
     Returns
     -------
     MappingMachine
-        With the log (`history`), the boundary of every iteration (`staged_decision_function`, `at`), and the labels
-        of U by membership (`unlabeled_set`). `predict` says +1 where the last h is > 0.
+        The model, with the boundary of every iteration (`staged_decision_function`, `at`), the set that each row of U
+        ended in (`unlabeled_set`), and the numbers of each iteration (`history`). `predict` gives +1 where the last h
+        is > 0.
 
     Raises
     ------
@@ -130,25 +145,26 @@ def fit_smc(
         If an argument is not as described, or if `y` has labelled negatives, no positive or no unlabelled row. The
         message names the argument, what is expected and what came.
     MemoryError
-        If there is no memory for the work. The message says how much was wanted.
+        If there is too little memory. The message says how many bytes were wanted.
 
     Warns
     -----
     ConvergenceWarning
         If `max_iter` is reached, or an SVM does not meet `tol`.
     DegenerateModelWarning
-        If the mapping rejects nothing of U, or all of it: the 5 % of U with the lowest scores are then taken as strong
-        negatives. If the boundary that is kept rejects more than 20 % of the labelled positives, or calls all rows
-        positive. If all unlabelled rows were rejected. If only the mapping is kept because of `max_pos_reject`.
+        - If the mapping rejects no row of U, or all of them. N then begins with the 5 % of U that have the lowest
+          scores.
+        - If the boundary that is kept rejects more than 20 % of the labelled positives, or calls all rows positive.
+        - If all unlabelled rows were rejected.
+        - If only the mapping is kept because of `max_pos_reject`.
 
     Notes
     -----
-    Every fit is an SVM on P and N, and N grows up to |U|. An update of a pair of its dual variables costs O(n) and,
-    unless they are cached, two kernel rows of O(n d). A C-SVM starts from the alpha of the one before. Scoring the rest
-    of U then takes |P_i| n_support kernel values. P_i shrinks with every fit, so there are at most |P_0| + 1 fits.
-    Memory: `cache_mb`, about 100 bytes a row, and the support vectors of all boundaries, each once. There is no
-    `sample_weight`, because nu, the fallback of 5 % and the shares above depend on numbers of rows, which weights do
-    not change.
+    Every fit is an SVM on P and N, and N grows up to |U|. A step of its solver costs O(n) and, unless they are cached,
+    two kernel rows of O(n d). A C-SVM starts from the solution before it. Scoring the rest of U then takes |P_i|
+    n_support kernel values. P_i shrinks with every fit, so there are at most |P_0| + 1 fits. Memory: `cache_mb`, about
+    100 bytes a row, and the support vectors of all boundaries, each once. There is no `sample_weight`, because nu, the
+    fallback of 5 % and the shares above depend on numbers of rows, which weights do not change.
 
     References
     ----------
@@ -229,87 +245,103 @@ def fit_svmc(
 ) -> MappingMachine:
     """SVMC: mapping convergence in which only the support vectors of the last boundary stay in N.
 
-    It is for positives that are a class of their own among many, with a gap around it, as one letter of 26, and for
-    many unlabelled rows. Where classes overlap it rejects nearly all rows in the end: take another method there.
+    It is for positives that are a class of their own among many, with a gap around it, such as one letter of 26, and
+    for many unlabelled rows. Where classes overlap it rejects nearly all rows in the end: take another method there.
 
-    Rows with h < 0 are negative, rows with h >= 0 positive:
+    A boundary h calls rows with h < 0 negative, and rows with h >= 0 positive. N is the set of rejected rows of U that
+    the next SVM is fitted to:
 
-        h_0 = psi1(P),     N = {x in U: h_0(x) < 0},  P_0 = U without N                  (mapping)
-        h_i = psi2(P, N),  N_i = {x in P_(i-1): h_i(x) < 0},  P_i = P_(i-1) without N_i,
-        N = SV(h_i) and N_i,  i = 1, 2, ... until N_i is empty                            (convergence)
+        h_0 = one-class SVM of P,  N = {x in U: h_0(x) < 0},  P_0 = U without N                (mapping)
+        h_i = SVM of P against N,  N_i = {x in P_(i-1): h_i(x) < 0},  P_i = P_(i-1) without N_i,
+        N = SV(h_i) and N_i,  i = 1, 2, ... until N_i is empty                                (convergence)
 
-    The last h_i is the result. psi1 is the one-class SVM of P, with its threshold lowered until all of P is inside.
-    psi2 is the C-SVM of P against N, or the nu-SVM if `nu` is given. SV(h_i) are the support vectors of h_i among N
-    (alpha > 0). So N stays small, which is much faster than `fit_smc` if U is large. But a later boundary may call rows
-    positive that were dropped, because it was not fitted to them. When no new rows are rejected, `repair` puts such
-    rows back into N, and goes on without dropping rows until there are none.
+    The last h_i is the result. The threshold of the one-class SVM is lowered until all of P is inside. The SVM of P
+    against N is the C-SVM, or the nu-SVM if `nu` is given. SV(h_i) are the support vectors of h_i among N (alpha > 0).
+
+    N stays small, which is much faster than `fit_smc` if U is large. But a later boundary may call rows positive that
+    were dropped from N, because it was not fitted to them. When no new rows are rejected, `repair` puts such rows back
+    into N, and goes on without dropping rows until there are none.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
-        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
-        between every two rows, of shape (n, n), dense.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Kernel values are of the type
+        of `X`, and float64 for "poly". With ``kernel="precomputed"`` it is the symmetric dense matrix of shape (n, n)
+        that holds the kernel value of every two rows.
     y : array-like of shape (n,)
-        +1 for labelled positives and 0 for unlabelled rows. Also taken: {1, 0}, bool and {1, nan}; `fastpu.as_labels`
-        converts other codings.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     nu_map : float, default 0.01
-        nu of the one-class SVM, in (0, 1]. It is raised to 1 / (number of positives).
+        The nu of the one-class SVM, in (0, 1]: the largest share of P that may lie outside before its threshold is
+        lowered. It is raised to 1 / (number of positives) if it is smaller.
     C : float, default 1.0
-        > 0, the cost of every row of the C-SVM. With too small a C the boundary rejects labelled positives, and hidden
-        positives of U with them. These then count as negatives and push the next boundary further into P. So scale
-        `X`, and prefer a large C.
+        The cost of every row in the C-SVM, > 0. With too small a `C` the boundary rejects labelled positives, and
+        hidden positives of U with them. These then count as negatives and push the next boundary further into P. So
+        scale `X`, and prefer a large `C`.
     nu : float, optional
-        In (0, 1]. The SVMs of P against N are then nu-SVMs, and `C` is not used. At most 0.999 of the largest nu that
-        has a solution, 2 min(|P|, |N|) / (|P| + |N|), is used. nu is a share of
-        |P| + |N| rows, so that its meaning changes as N shrinks: prefer `C`.
+        In (0, 1]. If it is given, the SVMs of P against N are nu-SVMs, and `C` is not used. A nu above 0.999 of the
+        largest one that has a solution, 2 min(|P|, |N|) / (|P| + |N|), is lowered to that. nu is a share of the |P| +
+        |N| rows, so its meaning changes as N shrinks: prefer `C`.
     repair : bool, default True
-        Whether dropped rows that the last boundary calls positive are put back into N. The paper's algorithm does not
-        do so (False).
+        Whether dropped rows that the last boundary calls positive are put back into N. False is the algorithm of the
+        paper.
     max_iter : int, default 100
-        Most SVMs of P against N.
+        The most SVMs of P against N, >= 1.
     max_pos_reject : float, optional
-        In [0, 1). Stop when a boundary rejects a larger share of the held-out positives, and keep the one before it.
+        In [0, 1). Stop when a boundary rejects a larger share of the held-out positives, and keep the boundary before
+        it. By default there is no such limit.
     hold_out : float, optional
-        Share, in (0, 1), of the labelled positives that are not trained on, and by which each boundary is judged. It is
-        0.2 by default if `max_pos_reject` is given. Otherwise none are held out, and boundaries are judged by the
-        positives that they were trained on.
-    kernel : str or callable, default "rbf"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
-        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
-        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
-        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
-        the dual problem is not convex: the fit then ends at one of several stationary points.
+        The share of the labelled positives, in (0, 1), that are held out, and by which each boundary is judged. By
+        default 0.2 if `max_pos_reject` is given. Otherwise none are held out, and boundaries are judged by the
+        positives that they were fitted to.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "rbf"
+        The kernel K(x, z) of two rows:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is not positive definite, so the problem is not convex, and the fit
+          ends at one of several stationary points.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows, dense or CSR as `X` is, and returns their kernel values as a
+          matrix of shape (len(A), len(B)). It must be symmetric, which is tested on a sample of rows before the fit. It
+          runs on the calling thread.
     gamma : float, "scale" or "auto", default "scale"
-        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
-        of `X`; all SVMs have the same width. "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`; all SVMs have the
+        same width. "auto" is 1 / d.
     degree : int, default 3
-        Degree of the kernel "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        Constant of the kernels "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB, which all SVMs share. It changes the time, not the model. The linear kernel
-        needs none.
+        The most memory for kernel rows, in MiB, > 0. All SVMs share it. It changes the time, not the model. The linear
+        kernel needs none.
     tol : float, default 1e-3
-        Each SVM is solved when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+        The largest violation of an optimality (KKT) condition, > 0, with which an SVM counts as solved. It is that of
+        LIBSVM.
     solver_max_iter : int, optional
-        Most updates of a pair of dual variables in each SVM; by default 10^7, or 100 n if that is more.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed or generator that draws the held-out positives. Nothing else is random.
+        The most steps of the solver in each SVM, >= 1. A step changes a pair of dual variables. By default 10^7, or 100
+        n if that is more.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the held-out positives. Nothing else is random. An int gives the same result in
+        every call. A generator is drawn from, and so advances. None takes a fresh seed.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: MappingRound) -> bool`` is called after each SVM of P against N. If it returns True, the fit
-        ends with its boundary.
+        ``callback(info: MappingRound) -> bool | None``, called after each SVM of P against N. If it returns True, the
+        fit ends, and the model is this SVM.
     progress : bool, default False
-        Show a progress bar that counts these SVMs (with tqdm if it is installed).
+        Whether to show a progress bar that counts the SVMs of P against N. The bar is that of tqdm; without tqdm a line
+        is printed to standard error every ten seconds.
 
     Returns
     -------
     MappingMachine
-        With the log (`history`), the boundary of every iteration (`staged_decision_function`, `at`), and the labels
-        of U by membership (`unlabeled_set`). `predict` says +1 where the last h is > 0. With `repair` no rejected row
-        outside the last N has a score >= 0.
+        The model, with the boundary of every iteration (`staged_decision_function`, `at`), the set that each row of U
+        ended in (`unlabeled_set`), and the numbers of each iteration (`history`). `predict` gives +1 where the last h
+        is > 0. With `repair` no rejected row outside the last N has a score >= 0.
 
     Raises
     ------
@@ -317,16 +349,18 @@ def fit_svmc(
         If an argument is not as described, or if `y` has labelled negatives, no positive or no unlabelled row. The
         message names the argument, what is expected and what came.
     MemoryError
-        If there is no memory for the work. The message says how much was wanted.
+        If there is too little memory. The message says how many bytes were wanted.
 
     Warns
     -----
     ConvergenceWarning
         If `max_iter` is reached, or an SVM does not meet `tol`.
     DegenerateModelWarning
-        If the mapping rejects nothing of U, or all of it: the 5 % of U with the lowest scores are then taken as strong
-        negatives. If the boundary that is kept rejects more than 20 % of the labelled positives, or calls all rows
-        positive. If all unlabelled rows were rejected. If only the mapping is kept because of `max_pos_reject`.
+        - If the mapping rejects no row of U, or all of them. N then begins with the 5 % of U that have the lowest
+          scores.
+        - If the boundary that is kept rejects more than 20 % of the labelled positives, or calls all rows positive.
+        - If all unlabelled rows were rejected.
+        - If only the mapping is kept because of `max_pos_reject`.
 
     Notes
     -----

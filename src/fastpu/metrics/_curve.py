@@ -40,7 +40,8 @@ def ranking_curve(
         Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
         unlabelled rows. Rows that are -1, labelled negative, are left out.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
     prior : float or PriorEstimate, optional
         P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
@@ -50,8 +51,8 @@ def ranking_curve(
         How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
         ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_points : int, default 200
         Most points of the curve, from 2 to 10^6. Half of them are at even distances and half at even ratios, so that
         the top of the ranking is seen. With as many unlabelled rows or fewer there is a point for each row.
@@ -67,8 +68,8 @@ def ranking_curve(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, lengths differ, a score is NaN, there is no positive or no unlabelled row,
-        or all unlabelled rows are of one group.
+        If an argument is not as described, lengths differ, there is no positive or no unlabelled row, or an interval is
+        asked for and all unlabelled rows are of one group.
         Also if `prior` is out of range, or not possible in ``"single_set"``.
 
     Warns

@@ -86,7 +86,8 @@ def err_star(
         unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
         population in ``"single_set"``.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to.
     prior : float or PriorEstimate
         P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
@@ -166,7 +167,8 @@ def error_rate(
         unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
         population in ``"single_set"``.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to.
     prior : float or PriorEstimate
         P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
@@ -258,7 +260,8 @@ def puf_score(
         unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
         population in ``"single_set"``.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to.
     scenario : {"case_control", "single_set"}, default "case_control"
         How the rows were drawn. In ``"case_control"`` the unlabelled rows are a sample of the population, drawn apart
@@ -349,8 +352,9 @@ def call_rows(
 ) -> Called:
     """Check labels, scores and weights, and count what is above the threshold."""
     cut = check_float("threshold", threshold, allow_inf=True)
-    labels, values = read_rows(user, y, scores)
-    weights = weights_of(sample_weight, labels.size, "sample_weight")
+    read = read_rows(user, y, scores, counted=(1, 0) if scenario == "case_control" else (1, 0, -1))
+    every = weights_of(sample_weight, read.every.size, "sample_weight")
+    labels, values, weights = read.labels, read.scores, read.of_rows(every)
     shares = []
     for rows in (labels == 1, in_sample(labels, scenario)):
         largest = float(weights[rows].max())
@@ -361,8 +365,8 @@ def call_rows(
             )
         mass = scale_down(weights[rows], largest)  # scaled by the largest of all, those of a group may become 0
         shares.append(min(1.0, float(mass[values[rows] > cut].sum()) / float(mass.sum())))
-    scaled = scale_down(weights, float(weights.max()))
-    return Called(*shares, *(float(scaled[labels == label].sum()) for label in (1, 0, -1)))
+    scaled = scale_down(every, float(every.max()))
+    return Called(*shares, *(float(scaled[read.every == label].sum()) for label in (1, 0, -1)))
 
 
 def weights_of(sample_weight: VectorLike | None, n_rows: int, name: str) -> NDArray[np.float64]:

@@ -2,30 +2,53 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._text import NO_SCORE
 from fastpu.common._types import LabelsLike, VectorLike
 from fastpu.data._coding import apply_codes, read_labels
+from fastpu.data._missing_scores import KINDS, rows_with_scores
 from fastpu.data._row_labels import warn_of_other_order
-from fastpu.data._validate import check_vector, label_counts
+from fastpu.data._validate import label_counts, read_vector
 
 _KINDS = {1: "positive row (+1)", 0: "unlabelled row (0)", -1: "labelled negative row (-1)"}
 _EXACT = 2.0**53  # below it float64 has every integer
 
 
-def read_rows(
-    user: str, y: LabelsLike, scores: VectorLike, *, needed: tuple[int, ...] = (1, 0)
-) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-    """Return the labels +1, 0, -1 and the scores of the same rows; of each label in `needed` there must be a row.
+@dataclass(frozen=True)
+class LabelledScores:
+    """Labels +1, 0, -1 and scores of the rows that have one; `every` has the labels of the others, too."""
 
-    `user` is the function that needs them, for messages.
+    labels: NDArray[np.int8]
+    scores: NDArray[np.float64]
+    every: NDArray[np.int8]
+    has_score: NDArray[np.bool_] | None
+
+    def of_rows(self, by_row: NDArray[Any]) -> NDArray[Any]:
+        """Return those entries, of one for every row, whose row has a score."""
+        return by_row if self.has_score is None else by_row[self.has_score]
+
+
+def read_rows(
+    user: str,
+    y: LabelsLike,
+    scores: VectorLike,
+    *,
+    needed: tuple[int, ...] = (1, 0),
+    counted: tuple[int, ...] | None = None,
+) -> LabelledScores:
+    """Return the labels and the scores of the same rows; of each label in `needed` there must be a row with a score.
+
+    Rows without a score are left out, with a warning if they have a label in `counted`, by default in `needed`. `user`
+    is the function that needs them, for messages.
     """
     warn_of_other_order(y, other="y", scores=scores)
-    labels = apply_codes(read_labels(y, "y"), "y")
-    values = check_scores("scores", scores, n=labels.size)
-    n_pos, n_unl, n_neg = label_counts(labels)
+    every = apply_codes(read_labels(y, "y"), "y")
+    values = check_scores("scores", scores, n=every.size)
+    n_pos, n_unl, n_neg = label_counts(every)
     if n_neg and not n_unl and 0 in needed:
         raise ValueError(
             f"y holds -1 and no 0, which is ambiguous: if -1 means unlabelled, pass fastpu.as_labels(y, unlabeled=-1); "
@@ -36,15 +59,19 @@ def read_rows(
         if not count[label]:
             hint = "; fastpu.metrics.auc takes true labels that are 1 and 0" if needed == (1, -1) else ""
             raise ValueError(f"y must have at least one {_KINDS[label]} for {user}, got none{hint}")
-    return labels, values
+    kinds = {KINDS[label]: every == label for label in counted or needed}
+    has_score = rows_with_scores(user, "scores", values, kinds)
+    if has_score is None:
+        return LabelledScores(every, values, every, None)
+    return LabelledScores(every[has_score], values[has_score], every, has_score)
 
 
 def check_scores(name: str, scores: VectorLike, *, n: int | None = None) -> NDArray[np.float64]:
-    """Return checked scores, in the order of the ones that were passed.
+    """Return checked scores, in the order of the ones that were passed; NaN is a row without a score.
 
     Where integers are so large that float64 may make different ones equal, their ranks are returned in their place.
     """
-    values = check_vector(name, scores, n=n, allow_inf=True, of_nan=NO_SCORE)
+    values = read_vector(name, scores, n=n)
     if max(float(values.max()), -float(values.min())) < _EXACT:
         return values
     whole = np.asarray(scores)

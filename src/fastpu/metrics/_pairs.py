@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._types import GroupsLike, LabelsLike, RandomState, Scenario, VectorLike
 from fastpu.common._warn import warn
+from fastpu.data._clusters import effective_number
+from fastpu.data._missing_scores import rows_with_scores
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_binary, check_sample_weight, label_counts
 from fastpu.exceptions import EstimateWarning
@@ -18,7 +20,7 @@ from fastpu.metrics._intervals import Shares, check_boot, drawn_interval, warn_o
 from fastpu.metrics._labelled_scores import check_scores, read_rows
 from fastpu.metrics._ranked_rows import Ranked, win_share
 from fastpu.metrics._ranking_estimates import RankingEstimate
-from fastpu.metrics._row_draws import effective_number, read_groups
+from fastpu.metrics._row_draws import read_groups
 from fastpu.model._prior import PriorEstimate, check_prior_in, prior_among_unlabeled
 
 _MOST_ERRORS = 5  # standard errors by which an estimate may lie outside [0, 1]
@@ -37,7 +39,8 @@ def auc(y: LabelsLike, scores: VectorLike, *, sample_weight: VectorLike | None =
     y : array-like of shape (n,)
         True labels: {1, -1}, {1, 0} or booleans. Both kinds must occur. Leave unlabelled rows out.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Integers of one NumPy type are compared exactly, other numbers as float64.
     sample_weight : array-like of shape (n,), optional
         One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
@@ -52,7 +55,7 @@ def auc(y: LabelsLike, scores: VectorLike, *, sample_weight: VectorLike | None =
     TypeError
         If an argument does not hold real numbers.
     ValueError
-        If lengths differ, a score is NaN, a weight is negative, the labels are of three kinds, or
+        If lengths differ, a weight is negative, the labels are of three kinds, or
         one of the two kinds is missing (or has no weight).
 
     Notes
@@ -69,6 +72,10 @@ def auc(y: LabelsLike, scores: VectorLike, *, sample_weight: VectorLike | None =
     positive = check_binary(y, name="y")
     values = check_scores("scores", scores, n=positive.size)
     weights = check_sample_weight(sample_weight, positive.size)
+    has_score = rows_with_scores("auc", "scores", values, {"positive": positive, "negative": ~positive})
+    if has_score is not None:
+        positive, values = positive[has_score], values[has_score]
+        weights = None if weights is None else weights[has_score]
     if weights is None:
         return _win_share(values[positive], values[~positive])
     return _weighted_win_share(values[positive], values[~positive], weights[positive], weights[~positive])
@@ -87,7 +94,8 @@ def pn_risk(y: LabelsLike, scores: VectorLike) -> float:
         +1 for positive and -1 for negative rows. Rows that are 0, unlabelled, are left out. If your true labels are
         {1, 0} or booleans, call `auc`: here a 0 is not a negative row.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Integers of one NumPy type are compared exactly, other numbers as float64.
 
     Returns
@@ -100,8 +108,8 @@ def pn_risk(y: LabelsLike, scores: VectorLike) -> float:
     TypeError
         If an argument does not hold real numbers.
     ValueError
-        If lengths differ, there is no positive or no negative row, an argument is not one-dimensional, or a score is
-        NaN.
+        If lengths differ, there is no positive or no negative row, or an argument is not
+        one-dimensional.
 
     Notes
     -----
@@ -113,8 +121,8 @@ def pn_risk(y: LabelsLike, scores: VectorLike) -> float:
     >>> pn_risk([1, 1, -1, -1], [0.9, 0.4, 0.4, 0.1])
     0.125
     """
-    labels, values = read_rows("pn_risk", y, scores, needed=(1, -1))
-    return _win_share(values[labels == -1], values[labels == 1])
+    rows = read_rows("pn_risk", y, scores, needed=(1, -1))
+    return _win_share(rows.scores[rows.labels == -1], rows.scores[rows.labels == 1])
 
 
 @answers_unknown_keywords
@@ -143,7 +151,8 @@ def pu_auc(
         of the positives, 0 (False or missing) for unlabelled rows. Rows that are -1, labelled negative, are left out in
         ``"case_control"``, and count as unlabelled in ``"single_set"``.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
     prior : float or PriorEstimate
         P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
@@ -154,8 +163,8 @@ def pu_auc(
         ``"single_set"`` all n rows together are one sample, and a prior :math:`\pi` is converted to :math:`\theta =
         (\pi n - n_p) / (n - n_p)`.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
@@ -169,8 +178,8 @@ def pu_auc(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, lengths differ, a score is NaN, there is no positive or no unlabelled row,
-        or all unlabelled rows are of one group.
+        If an argument is not as described, lengths differ, there is no positive or no unlabelled row, or an interval is
+        asked for and all unlabelled rows are of one group.
         Also if `prior` is out of range, or not possible in ``"single_set"``; or if the estimate is outside [0, 1] by
         more than 5 standard errors of a perfect ranking: then `prior` cannot be the share of positives among the
         unlabelled rows.
@@ -204,18 +213,20 @@ def pu_auc(
     0.8333333333333334
     """
     number, drawn_as = check_prior_in(scenario, prior)
-    labels, values = read_rows("pu_auc", y, scores)
-    n_pos, n_unl, n_neg = label_counts(labels)
+    rows = read_rows("pu_auc", y, scores, counted=(1, 0) if drawn_as == "case_control" else (1, 0, -1))
+    labels, values = rows.labels, rows.scores
+    n_pos, n_unl, n_neg = label_counts(rows.every)
     prior_among_unlabeled(number, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=drawn_as)  # a check
     is_pos, is_unl = labels == 1, in_sample(labels, drawn_as)
     pos, unl = values[is_pos], values[is_unl]
-    share = prior_among_unlabeled(number, n_pos=pos.size, n_unl=unl.size, scenario=drawn_as)
+    n_other = int(np.count_nonzero(in_sample(rows.every, drawn_as)))
+    share = prior_among_unlabeled(number, n_pos=n_pos, n_unl=n_other, scenario=drawn_as)
     if 1 - share < _ROUNDING:
         raise ValueError(
-            f"prior must be smaller: with prior={number:g} and scenario='single_set' all {unl.size} unlabelled rows "
+            f"prior must be smaller: with prior={number:g} and scenario='single_set' all {n_other} unlabelled rows "
             f"would be positive"
         )
-    group = read_groups("pu_auc", y, groups, labels.size, is_unl)
+    group = read_groups(y, groups, rows)
     won = _win_share(pos, unl)
     value = (won - share / 2) / (1 - share)
     inside = _against_negatives(won, share)
@@ -273,7 +284,8 @@ def pu_risk(y: LabelsLike, scores: VectorLike) -> float:
         Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
         unlabelled rows. Rows that are -1, labelled negative, are left out.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Integers of one NumPy type are compared exactly, other numbers as float64.
 
     Returns
@@ -286,8 +298,8 @@ def pu_risk(y: LabelsLike, scores: VectorLike) -> float:
     TypeError
         If an argument does not hold real numbers.
     ValueError
-        If lengths differ, there is no labelled positive or no unlabelled row, an argument is not one-dimensional, or a
-        score is NaN.
+        If lengths differ, there is no labelled positive or no unlabelled row, or an argument is not
+        one-dimensional.
 
     Notes
     -----
@@ -299,8 +311,8 @@ def pu_risk(y: LabelsLike, scores: VectorLike) -> float:
     >>> pu_risk([1, 1, 0, 0, 0, 0], [0.9, 0.4, 0.9, 0.4, 0.1, 0.1])
     0.25
     """
-    labels, values = read_rows("pu_risk", y, scores)
-    return _win_share(values[labels == 0], values[labels == 1])
+    rows = read_rows("pu_risk", y, scores)
+    return _win_share(rows.scores[rows.labels == 0], rows.scores[rows.labels == 1])
 
 
 @answers_unknown_keywords
@@ -315,7 +327,8 @@ def un_risk(y: LabelsLike, scores: VectorLike) -> float:
     y : array-like of shape (n,)
         0 (or missing) for unlabelled and -1 for labelled negative rows. Rows that are +1 are left out.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Integers of one NumPy type are compared exactly, other numbers as float64.
 
     Returns
@@ -328,8 +341,8 @@ def un_risk(y: LabelsLike, scores: VectorLike) -> float:
     TypeError
         If an argument does not hold real numbers.
     ValueError
-        If lengths differ, there is no unlabelled or no labelled negative row, an argument is not one-dimensional, or a
-        score is NaN.
+        If lengths differ, there is no unlabelled or no labelled negative row, or an argument is not
+        one-dimensional.
 
     Notes
     -----
@@ -341,8 +354,8 @@ def un_risk(y: LabelsLike, scores: VectorLike) -> float:
     >>> un_risk([0, 0, -1, -1], [0.9, 0.1, 0.4, 0.1])
     0.375
     """
-    labels, values = read_rows("un_risk", y, scores, needed=(0, -1))
-    return _win_share(values[labels == -1], values[labels == 0])
+    rows = read_rows("un_risk", y, scores, needed=(0, -1))
+    return _win_share(rows.scores[rows.labels == -1], rows.scores[rows.labels == 0])
 
 
 def _win_share(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:

@@ -37,14 +37,15 @@ def recall_at_k(
         Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
         unlabelled rows. Rows that are -1, labelled negative, are left out.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
     k : int or float
         How many unlabelled rows are flagged. An int counts rows, from 1 to the number of unlabelled rows. A float in
         (0, 1] is a share of them, rounded to whole rows and at least one row. So 1 is one row, and 1.0 is all rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
@@ -58,8 +59,8 @@ def recall_at_k(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, lengths differ, a score is NaN, there is no positive or no unlabelled row,
-        or all unlabelled rows are of one group.
+        If an argument is not as described, lengths differ, there is no positive or no unlabelled row, or an interval is
+        asked for and all unlabelled rows are of one group.
         Also if `k` is out of range.
 
     Notes
@@ -114,14 +115,15 @@ def lift_at_k(
         Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
         unlabelled rows. Rows that are -1, labelled negative, are left out.
     scores : array-like of shape (n,)
-        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed, NaN is not.
+        One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
     k : int or float
         How many unlabelled rows are flagged. An int counts rows, from 1 to the number of unlabelled rows. A float in
         (0, 1] is a share of them, rounded to whole rows and at least one row. So 1 is one row, and 1.0 is all rows.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. It changes the
-        interval alone, which then counts groups and not rows. By default each row counts by itself.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
+        interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
         Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
@@ -135,8 +137,8 @@ def lift_at_k(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, lengths differ, a score is NaN, there is no positive or no unlabelled row,
-        or all unlabelled rows are of one group.
+        If an argument is not as described, lengths differ, there is no positive or no unlabelled row, or an interval is
+        asked for and all unlabelled rows are of one group.
         Also if `k` is out of range.
 
     Notes

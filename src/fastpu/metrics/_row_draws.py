@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._types import GroupsLike
-from fastpu.data._clusters import as_numbers, cluster_numbers
+from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
+from fastpu.metrics._labelled_scores import LabelledScores
 
 _FEWEST = 2  # groups of unlabelled rows: a single one is the same in every draw
 
@@ -71,28 +72,14 @@ class RowsInGroups:
     def redrawn(self, n_places: int, generator: np.random.Generator) -> NDArray[np.intp]:
         """Draw as many groups with replacement, and count their rows by place."""
         n = self.sizes.size
+        if n < _FEWEST:
+            raise ValueError("groups must have at least two groups with unlabelled rows for an interval, got one")
         times = np.bincount(generator.integers(0, n, n), minlength=n)
         return np.bincount(np.repeat(self.places, times[self.group]), minlength=n_places)
 
 
-def effective_number(group: NDArray[np.int32] | None, is_in: NDArray[np.bool_]) -> float:
-    """Return how many independent rows those of a mask count for."""
-    if group is None:
-        return float(np.count_nonzero(is_in))
-    return RowsInGroups(np.flatnonzero(is_in), as_numbers(group[is_in])).effective_number
-
-
-def read_groups(
-    user: str, y: object, groups: GroupsLike | None, n_rows: int, is_unlabelled: NDArray[np.bool_]
-) -> NDArray[np.int32] | None:
-    """Return the number of each row's group, or None where no groups are passed.
-
-    Raises ValueError if all unlabelled rows are of one group; `user` is the function that needs more, for the message.
-    """
-    if groups is None:
-        return None
+def read_groups(y: object, groups: GroupsLike | None, rows: LabelledScores) -> NDArray[np.int32] | None:
+    """Return the number of the group of each row with a score, or None where no groups are passed."""
     warn_of_other_order(y, other="y", groups=groups)
-    numbers = cluster_numbers(groups, n_rows)
-    if numbers is not None and np.unique(numbers[is_unlabelled]).size < _FEWEST:
-        raise ValueError(f"groups must have at least two groups with unlabelled rows for {user}, got one")
-    return numbers
+    numbers = cluster_numbers(groups, rows.every.size)
+    return None if numbers is None else rows.of_rows(numbers)

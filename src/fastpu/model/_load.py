@@ -18,11 +18,12 @@ from fastpu.model._record import MODEL_CLASSES
 def load(path: str | os.PathLike[str]) -> Model:
     """Read a model that `Model.save` has written.
 
-    No code in the file is run: it holds numbers and text only, and is checked before use.
+    No code in the file is run. It holds only numbers and text, which are checked before use.
 
     Parameters
     ----------
     path : str or path-like
+        The file that `Model.save` has written.
 
     Returns
     -------
@@ -34,9 +35,9 @@ def load(path: str | os.PathLike[str]) -> Model:
     OSError
         If the file cannot be opened (FileNotFoundError if there is none).
     ValueError
-        If the file is no model file, is truncated or damaged, holds what no model of its class can, or was written in
-        a later format than this fastpu knows (it reads all earlier ones), or if `path` is a device or pipe, or holds a
-        null character.
+        If the file is no model file, is truncated or damaged, or holds values that no model of its class can have. Also
+        if a later version of fastpu wrote it, in a format that this one does not know (all earlier formats are read),
+        or if `path` is a device or a pipe, or holds a null character.
 
     Notes
     -----

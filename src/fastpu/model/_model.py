@@ -36,16 +36,16 @@ class Model(ScoringModel, is_base=True):
     Attributes
     ----------
     n_features : int
-        Number of features of the training data.
+        The number of features of the training data.
     feature_names : tuple, or None
-        Their names, if the training data had names: strings, or numbers, None and tuples of them.
+        The titles of the columns, if the training data had titles: strings, numbers, None, or tuples of these.
     threshold : float
-        `predict` calls a row positive if its score is larger.
+        `predict` calls a row positive if its score is larger than this.
     threshold_rule : str
         Where the threshold comes from, in words.
     n_iter : int
-        Number of rounds or iterations that the model keeps. Early stopping drops the last rounds, which are still in
-        `history`.
+        The number of rounds or iterations that the model keeps. Early stopping drops the last rounds; `history` still
+        has them.
     converged : bool
         Whether the fit is complete: it met its stopping rule before the iterations ran out, or made all the rounds that
         were asked for.
@@ -56,7 +56,7 @@ class Model(ScoringModel, is_base=True):
     history : mapping of str to ndarray
         What the loop recorded, one entry for every iteration.
     params : mapping of str to object
-        The function that made the model ("method"), and those of its arguments that influence the result.
+        The name of the function that made the model ("method"), and those of its arguments that influence the result.
     calibration : str or None
         "beta", "sigmoid" or "isotonic" if `with_probabilities` has given the model probabilities, else None.
     calibration_prior : float or None
@@ -71,9 +71,7 @@ class Model(ScoringModel, is_base=True):
 
     Notes
     -----
-    A subclass is a dataclass with the same four options. It implements `_decision_function`, says
-    through `_ndim` which of its arrays do not have one dimension, and checks in `_check_fields`
-    whatever its kernel relies on, for a loaded file may say anything.
+    Every fit returns a subclass, whose docstring names the arrays that it has learned.
     """
 
     def with_threshold(
@@ -88,28 +86,28 @@ class Model(ScoringModel, is_base=True):
         """Return this model with another threshold: by a class prior, by a number of rows, or a number of your own.
 
         Pass exactly one of `prior`, `k` and `value`. With `prior` or `k`, `predict` of the new model calls as many
-        unlabelled rows positive as you ask for, as nearly as their scores allow: rows with equal scores always stay
-        together. The threshold is the midpoint between two neighbouring scores. Of two thresholds that are equally near
-        the lower one is taken. Where it is nearest to call no row positive, the threshold is the highest score. Where
-        it is nearest to call all rows positive, it is a number just below the lowest score. `threshold_rule` says where
-        the threshold comes from, and files keep it.
+        unlabelled rows positive as you ask for, or as near to it as equal scores allow: rows with equal scores stay
+        together. The threshold is the midpoint between two neighbouring scores. Of two thresholds that are equally
+        near, the lower one is taken. If no row is to be called positive, it is the highest score; if all are, it is a
+        number just below the lowest score. `threshold_rule` says where the threshold comes from, and files keep it.
 
         Parameters
         ----------
         prior : float or PriorEstimate, optional
-            P(Y = 1) among the unlabelled rows, in (0, 1). That share of them is called positive. For an estimate with
-            an interval, `threshold_rule` also says how many rows the ends of the interval would call positive.
+            The share of positives P(Y = 1) among the unlabelled rows, in (0, 1): this share of them is called positive.
+            For an estimate with an interval, `threshold_rule` also says how many rows the ends of the interval would
+            call positive.
         k : int or float, optional
-            How many rows to call positive, such as the number that can be checked in a night. A float in (0, 1] is a
-            share of the rows.
+            How many rows to call positive: an int >= 1, such as the number that you can check in a night, or a float in
+            (0, 1], which is a share of the rows.
         value : float, optional
-            The threshold itself. It needs no rows.
+            The threshold itself, a finite number. It needs no rows.
         X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features), optional
             Unlabelled rows that the model was **not** fitted to, because a model gives its training rows other scores
             than new rows. By default the unlabelled training rows with their out-of-bag scores, which forests, bags of
             boosted trees and bagging SVMs have. For a Dask collection the scores are computed at once, on its workers.
         n_threads : int, optional
-            Most threads to use. By default the CPUs that this process may use.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
         Returns
         -------
@@ -119,7 +117,7 @@ class Model(ScoringModel, is_base=True):
         Warns
         -----
         DegenerateModelWarning
-            If the new model calls all rows positive, or none, and `k` does not ask for that.
+            If the new model calls all rows positive, or none, unless `k` asks for it.
         EstimateWarning
             If `prior` is an estimate whose `allowed` shares are far from it. The warning and `threshold_rule` say how
             many rows the ends of `allowed` would call positive.
@@ -155,8 +153,8 @@ class Model(ScoringModel, is_base=True):
     ) -> Self:
         r"""Return this model with a curve from its scores to probabilities, for `predict_proba`.
 
-        The curve g gives a row with the score s the probability g(s). It minimises an estimate of the expected loss
-        that needs no labelled negatives: the positive rows of U, which nobody knows, are replaced by
+        A row with the score s gets the probability g(s). The curve g minimises an estimate of the expected loss that
+        needs no labelled negatives: the unknown positive rows of U are replaced by the labelled ones, in the term
         :math:`\pi \operatorname{mean}_P`. Below, q(s) is the share of U with scores below s, and all slopes a are
         :math:`\ge 0`:
 
@@ -175,20 +173,21 @@ class Model(ScoringModel, is_base=True):
         Parameters
         ----------
         prior : float or PriorEstimate
-            P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, where it is :math:`\pi` itself, and
-            among all rows in ``"single_set"``.
+            The share of positives P(Y = 1), in (0, 1): among the unlabelled rows with ``scenario="case_control"``,
+            where it is :math:`\pi` itself, and among all rows with ``"single_set"``.
         y : array-like of shape (n,)
-            Labels: +1 positive, 0 unlabelled, at least one of each. Labelled negatives (-1) only count as rows that
-            `prior` of ``"single_set"`` is a share of.
+            Labels of `X`, or of the training rows: +1 for labelled positive rows, 0 for unlabelled rows; there must be
+            one of each. Labelled negatives (-1) only count as rows of the population of ``"single_set"``.
         X : array-like, sparse matrix or DataFrame of shape (n, n_features), optional
             Rows that the model was **not** fitted to. A model separates its training rows better than new ones, so
-            probabilities from these would be too near 0 and 1. The labelled rows must be a random sample of the
+            probabilities from them would be too near 0 and 1. The labelled rows must be a random sample of the
             positives. By default the training rows, in their order, with their out-of-bag scores, which forests and
             bags of boosted trees have.
         scenario : {"case_control", "single_set"}, default "case_control"
-            How rows were drawn: labelled and unlabelled rows separately, or all rows together, and some were labelled
-            later. With ``"single_set"`` `prior` is converted to (prior n - n_pos) / n_unl, and the probabilities are
-            those of rows without a label.
+            How the rows were drawn. "case_control": the unlabelled rows are a sample of the population, drawn apart
+            from the labelled ones. "single_set": all rows are one sample, and some of its positives were labelled.
+            `prior` is then converted to (prior n - n_pos) / n_unl, and the probabilities are those of rows without a
+            label.
         method : {"beta", "sigmoid", "isotonic"}, default "beta"
             The shape of the curve. "beta" uses the score and its rank among the unlabelled rows, which tells the first
             few rows from all others; the fewer labelled rows there are, the flatter it is. "sigmoid" has two
@@ -198,7 +197,7 @@ class Model(ScoringModel, is_base=True):
             Weights >= 0. A weight counts as that many repetitions of the row. The number of labelled rows, which "beta"
             depends on, is (sum of weights)^2 / (sum of squared weights).
         n_threads : int, optional
-            Most threads to use. By default the CPUs that this process may use.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
         Returns
         -------
@@ -213,8 +212,8 @@ class Model(ScoringModel, is_base=True):
             - If the scores of the labelled positives are so high that "beta" or "sigmoid" is nearly a step, with more
               than a twentieth of the labelled positives below it.
             - If the mean of "isotonic" over U misses the prior by more than a quarter of it.
-            - If `prior` is an estimate whose `allowed` shares are far from it: the probabilities are proportional to
-              it.
+            - If `prior` is an estimate whose `allowed` shares are far from it, because probabilities are proportional
+              to the prior.
 
         Raises
         ------
@@ -284,7 +283,7 @@ class Model(ScoringModel, is_base=True):
         X : array-like, sparse matrix or DataFrame of shape (n, n_features)
             Rows, as `decision_function` takes them.
         n_threads : int, optional
-            Most threads to use. By default the CPUs that this process may use.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
         Returns
         -------
@@ -295,7 +294,8 @@ class Model(ScoringModel, is_base=True):
         Raises
         ------
         TypeError, ValueError
-            If `X` is not such a matrix, or the model has no probabilities.
+            If `X` is not such a matrix, has other features than the training data, or `with_probabilities` was not
+            called.
         """
         method, knots, values = self.calibration, self.calibration_knots, self.calibration_values
         if method is None or knots is None or values is None:

@@ -32,10 +32,10 @@ class ScoringModel(ModelRecord, is_base=True):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, n_features)
-            Rows. float32 and float64 arrays that are C-contiguous or CSR are used without a copy. For a Dask array or
-            frame the scores are computed when they are asked for, partition by partition. No rows give no scores.
+            Rows. float32 and float64, in C order or CSR, are used without a copy. For a Dask array or frame the scores
+            are computed when they are asked for, partition by partition. No rows give no scores.
         n_threads : int, optional
-            Most threads to use. By default the CPUs that this process may use.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
         Returns
         -------
@@ -63,7 +63,7 @@ class ScoringModel(ModelRecord, is_base=True):
         X : array-like, sparse matrix or DataFrame of shape (n, n_features)
             The batch, in memory, with at least one row.
         n_threads : int, optional
-            Most threads to use. By default the CPUs that this process may use.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
         Returns
         -------
@@ -91,7 +91,7 @@ class ScoringModel(ModelRecord, is_base=True):
         X : array-like, sparse matrix or DataFrame of shape (n, n_features)
             Rows, as `decision_function` takes them.
         n_threads : int, optional
-            Most threads to use. By default the CPUs that this process may use.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use.
 
         Returns
         -------

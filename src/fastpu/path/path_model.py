@@ -104,35 +104,41 @@ class SVMPath(PathPoints):
     ) -> KernelMachine:
         """Return the machine of the best lam, found exactly over the whole path.
 
-        The criteria depend on which rows are called positive alone. On a segment lam f(x) is linear in lam, so every
-        row changes sides at most once, at a lam that is computed; between two such lam of any two rows the criterion is
-        constant. All these intervals are tried, not a grid.
+        The criteria depend only on which rows are called positive. Between two breakpoints lam f(x) is linear in lam,
+        so a row changes sides at most once, at a lam that is computed. Between two neighbouring ones of these lam the
+        criterion is constant. All these intervals are tried, not a grid.
 
         Parameters
         ----------
         scoring : {"puf", "err_star", "f1", "error", "end"} or callable, default "puf"
-            The largest `fastpu.metrics.puf_score`, the smallest `fastpu.metrics.err_star`; for rows with true labels,
-            the largest F1 of the positive class or the smallest share of rows called wrong, where every label but +1
-            is negative; or the end of the path, which needs no rows. A function ``scoring(y, predicted) -> float``,
-            with the labels of the rows and +1 or -1 for each, is maximised; it is called once for each interval.
+            What the best machine is.
+
+            - "puf": the largest `fastpu.metrics.puf_score`.
+            - "err_star": the smallest `fastpu.metrics.err_star`. It needs `prior`.
+            - "f1": the largest F1 of the positive class, on rows with true labels. Every label but +1 is negative.
+            - "error": the smallest share of rows called wrong, on rows with true labels. Every label but +1 is
+              negative.
+            - "end": the end of the path, which needs no rows.
+            - A function ``scoring(y, predicted) -> float`` of the labels and of predictions +1 or -1 is maximised. It
+              is called once for each interval.
         X, y : array-like of shapes (n, d) and (n,), optional
-            Held-out rows, with labels +1 (positive) and 0 (unlabelled), but for "puf" and "err_star" -1 as well. None:
-            the training rows, whose negatives count as unlabelled; better pass `n_folds` then.
+            Held-out rows with their labels, +1 (positive) and 0 (unlabelled); all criteria but "puf" and "err_star"
+            also take -1. By default the training rows, whose negatives count as unlabelled; better pass `n_folds` then.
         prior : float or PriorEstimate, optional
-            The share of positives among the unlabelled rows, or among all rows with ``scenario="single_set"``. It is
-            needed by "err_star", and not taken by others.
+            The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``,
+            among all rows. "err_star" needs it, and the other criteria do not take it.
         scenario : {"case_control", "single_set"}, default "case_control"
-            How the rows were drawn: positives and unlabelled rows apart, or all together, of which some positives were
-            then labelled.
+            How the rows were drawn. "case_control": the unlabelled rows are a sample of the population, drawn apart
+            from the labelled ones. "single_set": all rows are one sample, and some of its positives were labelled.
         n_folds : int, optional
-            Number of folds, >= 2, in place of `X` and `y`: a path for the training rows of each fold is judged on the
-            rows that were left out. The paths are merged on lam n_train / n, for the losses of fewer rows sum to less,
-            and the rows of all folds are counted together.
-        random_state : int, numpy.random.Generator or None
-            Draws the folds.
+            The number of folds, >= 2, in place of `X` and `y`. A path for the training rows of each fold is judged on
+            the rows that were left out. The paths are merged on lam n_train / n, because the losses of fewer rows sum
+            to less, and the rows of all folds are counted together.
+        random_state : int >= 0, numpy.random.Generator or None, default None
+            Seed or generator that draws the folds. None takes a fresh seed.
         n_threads : int, optional
-            The most threads to use; by default the CPUs that this process may use. The paths of folds take the
-            `cache_mb` of this one.
+            The most threads to use, >= 1. By default, one for each CPU that this process may use. The paths of folds
+            take the `cache_mb` of this one.
 
         Returns
         -------

@@ -47,53 +47,67 @@ def fit_svm_path(
     callback: RoundCallback[PathRound] | None = None,
     progress: bool = False,
 ) -> SVMPath:
-    """All solutions of the weighted SVM over its regularisation, with every breakpoint (SvmPath).
+    """Find all solutions of the weighted SVM over its regularisation, with every breakpoint (SvmPath).
 
     It is for labelled positives and labelled negatives, up to a few thousand rows, if you want the best cost of all
-    rather than the best of a grid, or want to see how the machine changes with it. For one given cost take `fit_svm`.
+    rather than the best of a grid, or want to see how the machine changes with it. For one given cost take
+    `fastpu.baselines.fit_svm`.
 
     The fit finds, for all lam > 0 at once, the minimisers over w, b in the feature space of the kernel of
 
         sum_i c_i max(0, 1 - y_i (w'phi(x_i) + b)) + lam |w|^2 / 2,
 
-    where a row with c_i = inf must have y_i f(x_i) >= 1. This is the C-SVM with C_i = c_i / lam.
+    where a row with c_i = inf must have y_i f(x_i) >= 1. For a given lam this is the C-SVM with C_i = c_i / lam.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        The rows, converted to float64 once if they have another dtype. With ``kernel="precomputed"`` this is the
-        symmetric matrix of K between all rows, dense.
+        Rows of features. They are converted to float64 once if they have another dtype. With ``kernel="precomputed"``
+        it is the symmetric dense matrix of shape (n, n) that holds the kernel value of every two rows.
     y : array-like of shape (n,)
-        +1 for positives, -1 for negatives. Unlabelled rows (0) are for `fit_pu_svm_path`.
+        Labels: +1 for positive rows, -1 for negative rows. Unlabelled rows (0) are refused; they are for
+        `fit_pu_svm_path`.
     sample_cost : array-like of shape (n,), optional
-        The costs c, by default 1. Each is 0, inf (allowed in one of the classes) or in [1e-100, 1e100]. Rows of cost 0
-        are left out.
-    kernel : str or callable, default "rbf"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z +
-        coef0). "precomputed" means that `X` is the matrix of K. A function k(A, B) must return the kernel between the
-        rows of two matrices, with shape (len(A), len(B)). The kernel must be positive semidefinite; "sigmoid" and some
-        functions are not. Where the path meets a direction of negative curvature it ends with status "indefinite".
+        The costs c of the rows, by default 1. Each is 0, infinite, or in [1e-100, 1e100]; infinite costs are allowed in
+        one of the classes. Rows of cost 0 are left out.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "rbf"
+        The kernel K(x, z) of two rows, which must be positive semidefinite:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is positive semidefinite for some data only. Where the path meets a
+          direction of negative curvature, it ends with the status "indefinite".
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows and returns their kernel values as a matrix of shape (len(A),
+          len(B)).
     gamma : float, "scale" or "auto", default "scale"
-        "scale" is 1 / (d var(X)), with the variance of all entries of `X` (rows of cost 0 left out); "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, rows of cost 0 left
+        out. "auto" is 1 / d.
     degree : int, default 3
-        The degree of "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        The constant in "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     lam_min : float, default 0.0
-        The path stops at this lam, or at its last breakpoint if that is larger: below the last breakpoint f does not
-        change any more, and is known for every lam. With 0 the path goes on to its last breakpoint, or until float64 is
-        too coarse to show the margin.
+        The path stops at this lam, >= 0, or at its last breakpoint if that is larger; below the last breakpoint f does
+        not change any more, and is known for every lam. With 0 the path goes on to its last breakpoint, or until
+        float64 is too coarse to show the margin.
     max_events : int, optional
-        The path ends at the breakpoint where it has had so many events: rows that arrive at the margin or leave it
-        (`SVMPath.events`). The default is 50 n + 1000, some ten times what paths have.
+        The most events of the path, >= 1: rows that arrive at the margin or leave it (`SVMPath.events`). The path ends
+        at the breakpoint where it has had so many. By default 50 n + 1000, some ten times what paths have.
     cache_mb : float, default 200
-        The most memory for kernel rows, in MiB. If it holds fewer than n^2 values of 8 bytes, rows are computed again.
+        The most memory for kernel rows, in MiB, > 0. It changes the time, not the path: if it holds fewer than n^2
+        values of 8 bytes, rows are computed again.
     n_threads : int, optional
-        The most threads to use; by default the CPUs that this process may use. The path is bitwise the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The path is the same, bit
+        by bit, for any number.
     callback : callable, optional
-        ``callback(info: PathRound) -> bool``, called at every breakpoint. True ends the path.
+        ``callback(info: PathRound) -> bool | None``, called at every breakpoint. If it returns True, the path ends
+        there.
     progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts breakpoints.
+        Whether to show a progress bar that counts breakpoints. The bar is that of tqdm; without tqdm a line is printed
+        to standard error every ten seconds.
 
     Returns
     -------
@@ -112,13 +126,13 @@ def fit_svm_path(
     ConvergenceWarning
         If the path ends early: status "max_events", "stalled", "precision" or "indefinite".
     DegenerateModelWarning
-        If w = 0 for every lam (status "trivial"), and so all rows are called the same.
+        If w = 0 for every lam (status "trivial"): all rows are then called the same.
     ScaleWarning
         If columns are on very different scales.
 
     Notes
     -----
-    A path is trivial if the mean of the class whose costs sum to less, weighted by them, lies in the convex hull of the
+    A path is trivial if the cost-weighted mean of the class whose costs sum to less lies in the convex hull of the
     other class (reduced by its costs). This is common where few positives are labelled and all others count as
     negative.
 
@@ -127,9 +141,9 @@ def fit_svm_path(
 
     Rows that arrive at the margin together, repeated rows and singular systems are dealt with by a directional
     quadratic programme at the breakpoint. Newton steps keep rounding errors from adding up. Rows that are nearer to
-    each other than some 1e-7 of their norm in feature space are the same to a kernel matrix in float64. The linear
-    kernel of up to 128 columns is not formed: the path carries lam w itself, and a column a million times as large as
-    others does no harm to it.
+    each other than some 1e-7 of their norm in feature space are the same to a kernel matrix in float64. With the linear
+    kernel and up to 128 columns no kernel matrix is formed: the path carries lam w itself, and a column a million times
+    as large as others does no harm to it.
 
     References
     ----------
@@ -183,63 +197,76 @@ def fit_pu_svm_path(
     callback: RoundCallback[PathRound] | None = None,
     progress: bool = False,
 ) -> SVMPath:
-    """PU-SvmPath: all solutions of the SVM that must have every labelled positive right.
+    """PU-SvmPath: find all solutions of the SVM that must call every labelled positive positive.
 
     It is for positives whose labels are certain, classes that overlap little, and up to a few thousand rows:
-    `SVMPath.select` then finds the best regularisation of all. Where classes overlap give a finite `C_pos`, or all
+    `SVMPath.select` then finds the best regularisation of all. Where classes overlap, give a finite `C_pos`, or all
     rows may be called positive.
 
     The fit finds, for all lam > 0 at once, the minimisers over w, b in the feature space of the kernel of
 
         C_unl sum_U max(0, 1 + f(x_i)) + lam |w|^2 / 2   subject to  f(x_i) >= 1 for all labelled positives,
 
-    or, with a finite `C_pos` for positives that may be wrong, of C_pos sum_P max(0, 1 - f(x_i)) +
-    C_unl sum_U max(0, 1 + f(x_i)) + lam |w|^2 / 2. A cost that no dual variable reaches on the path is as good as
-    infinite. With an infinite `C_pos` the path is trivial where the mean of the unlabelled rows lies in the convex hull
-    of the labelled ones: then all rows are called positive. Use `SVMPath.select` to choose lam.
+    or, with a finite `C_pos` for positives that may be wrong, of C_pos sum_P max(0, 1 - f(x_i)) + C_unl sum_U max(0, 1
+    + f(x_i)) + lam |w|^2 / 2. A `C_pos` that no dual variable reaches on the path has the effect of an infinite one.
+    With an infinite `C_pos` the path is trivial if the mean of the unlabelled rows lies in the convex hull of the
+    labelled ones: all rows are then called positive. Use `SVMPath.select` to choose lam.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        The rows, converted to float64 once if they have another dtype. With ``kernel="precomputed"`` this is the
-        symmetric matrix of K between all rows, dense.
+        Rows of features. They are converted to float64 once if they have another dtype. With ``kernel="precomputed"``
+        it is the symmetric dense matrix of shape (n, n) that holds the kernel value of every two rows.
     y : array-like of shape (n,)
-        +1 for labelled positives, 0 for unlabelled rows; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     C_pos : float, default inf
-        The cost of a labelled positive, > 0.
+        The cost of an error on a labelled positive row: infinite, or in [1e-100, 1e100].
     C_unl : float, default 1.0
-        The cost of an unlabelled row, > 0 and finite. Unlabelled rows count as negative.
-    kernel : str or callable, default "linear"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z +
-        coef0). "precomputed" means that `X` is the matrix of K. A function k(A, B) must return the kernel between the
-        rows of two matrices, with shape (len(A), len(B)). The kernel must be positive semidefinite; "sigmoid" and some
-        functions are not. Where the path meets a direction of negative curvature it ends with status "indefinite".
+        The cost of an error on an unlabelled row, in [1e-100, 1e100]. Unlabelled rows count as negative.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "linear"
+        The kernel K(x, z) of two rows, which must be positive semidefinite:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is positive semidefinite for some data only. Where the path meets a
+          direction of negative curvature, it ends with the status "indefinite".
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows and returns their kernel values as a matrix of shape (len(A),
+          len(B)).
     gamma : float, "scale" or "auto", default "scale"
-        "scale" is 1 / (d var(X)), with the variance of all entries of `X` (rows of cost 0 left out); "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, rows of cost 0 left
+        out. "auto" is 1 / d.
     degree : int, default 3
-        The degree of "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        The constant in "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     lam_min : float, default 0.0
-        The path stops at this lam, or at its last breakpoint if that is larger: below the last breakpoint f does not
-        change any more, and is known for every lam. With 0 the path goes on to its last breakpoint, or until float64 is
-        too coarse to show the margin.
+        The path stops at this lam, >= 0, or at its last breakpoint if that is larger; below the last breakpoint f does
+        not change any more, and is known for every lam. With 0 the path goes on to its last breakpoint, or until
+        float64 is too coarse to show the margin.
     max_events : int, optional
-        The path ends at the breakpoint where it has had so many events: rows that arrive at the margin or leave it
-        (`SVMPath.events`). The default is 50 n + 1000, some ten times what paths have.
+        The most events of the path, >= 1: rows that arrive at the margin or leave it (`SVMPath.events`). The path ends
+        at the breakpoint where it has had so many. By default 50 n + 1000, some ten times what paths have.
     cache_mb : float, default 200
-        The most memory for kernel rows, in MiB. If it holds fewer than n^2 values of 8 bytes, rows are computed again.
+        The most memory for kernel rows, in MiB, > 0. It changes the time, not the path: if it holds fewer than n^2
+        values of 8 bytes, rows are computed again.
     n_threads : int, optional
-        The most threads to use; by default the CPUs that this process may use. The path is bitwise the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The path is the same, bit
+        by bit, for any number.
     callback : callable, optional
-        ``callback(info: PathRound) -> bool``, called at every breakpoint. True ends the path.
+        ``callback(info: PathRound) -> bool | None``, called at every breakpoint. If it returns True, the path ends
+        there.
     progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts breakpoints.
+        Whether to show a progress bar that counts breakpoints. The bar is that of tqdm; without tqdm a line is printed
+        to standard error every ten seconds.
 
     Returns
     -------
     SVMPath
-        Its `labels` are -1 for unlabelled rows.
+        The path. Its `labels` are -1 for unlabelled rows.
 
     Raises
     ------
@@ -254,15 +281,17 @@ def fit_pu_svm_path(
     ConvergenceWarning
         If the path ends early: status "max_events", "stalled", "precision" or "indefinite".
     DegenerateModelWarning
-        If w = 0 for every lam (status "trivial"), and so all rows are called the same.
+        If w = 0 for every lam (status "trivial"): all rows are then called the same.
     ScaleWarning
         If columns are on very different scales.
 
     Notes
     -----
-    Each breakpoint with m rows on the margin takes O(n m + m^2), and the kernel values take n^2 d. A path has some
-    0.1 n to 4 n breakpoints. Memory: `cache_mb`, m^2 / 2 values, a copy of the rows, and m values for each breakpoint.
-    The linear kernel of up to 128 columns is not formed. `fit_svm_path` says more about rounding.
+    Each breakpoint with m rows on the margin takes O(n m + m^2), and the kernel values take n^2 d. A path has some 0.1
+    n to 4 n breakpoints. Memory: `cache_mb`, m^2 / 2 values, a copy of the rows, and m values for each breakpoint. With
+    the linear kernel and up to 128 columns no kernel matrix is formed. Newton steps keep rounding errors from adding
+    up. Rows that are nearer to each other than some 1e-7 of their norm in feature space are the same to a kernel matrix
+    in float64.
 
     References
     ----------

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from fastpu.common._binomial import largest_shares, least_shares
 from fastpu.common._params import check_int
-from fastpu.common._types import LabelsLike, MatrixLike
+from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike
+from fastpu.data._clusters import cluster_numbers, effective_number
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.metrics._labelled_scores import read_rows
 from fastpu.model._prior import PriorEstimate, check_prior
 from fastpu.plot._axes import CYCLE, GREY, open_axes, with_legends
@@ -27,6 +29,7 @@ def calibration(
     proba: MatrixLike,
     *,
     prior: float | PriorEstimate | None = None,
+    groups: GroupsLike | None = None,
     n_bins: int = 10,
     ax: Axes | None = None,
 ) -> Figure:
@@ -48,6 +51,9 @@ def calibration(
     prior : float or PriorEstimate, optional
         P(Y = 1) among the unlabelled rows, in (0, 1). By default the mean of their probabilities, which is the prior
         that they were calibrated for.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. The bars then
+        count groups and not rows. By default each row counts by itself.
     n_bins : int, default 10
         Number of bins. Each holds about the same share of both groups together; rows with equal probabilities stay
         together. If positives are rare, the first bins hold many unlabelled rows.
@@ -60,8 +66,10 @@ def calibration(
 
     Notes
     -----
-    The bars are exact 90 % intervals for the share of labelled rows in each bin. The share of unlabelled rows is taken
-    as certain, because there are usually many. In bins with few rows a counted share may be above 1.
+    The bars are exact 90 % intervals for the share of labelled rows in each bin. With `groups` they take the rows of a
+    group to be alike, and are those of as many rows as there are groups, or of fewer if groups differ in size. The
+    share of unlabelled rows is taken as certain, because there are usually many. In bins with few rows a counted share
+    may be above 1.
 
     Examples
     --------
@@ -75,7 +83,8 @@ def calibration(
     >>> figure.axes[0].get_xlabel()
     'mean probability of the unlabelled rows of a bin'
     """
-    labels, values = _read(y, proba)
+    labels, values, clusters = _read(y, proba, groups)
+    per_row = effective_number(clusters, labels == 1) / np.count_nonzero(labels == 1)
     pos, unl = values[labels == 1], values[labels == 0]
     share = float(unl.mean()) if prior is None else check_prior(prior)
     edges = _edges(pos, unl, check_int("n_bins", n_bins, low=1))
@@ -86,8 +95,9 @@ def calibration(
     counted = factor * counts_pos / pos.size
     some = counts_pos > 0
     low = np.zeros(edges.size)
-    low[some] = least_shares(counts_pos[some], pos.size, _TAIL)
-    bars = np.stack([counted - factor * low, factor * largest_shares(counts_pos, pos.size, _TAIL) - counted])
+    counts, n_counted = counts_pos * per_row, pos.size * per_row
+    low[some] = least_shares(counts[some], n_counted, _TAIL)
+    bars = np.stack([counted - factor * low, factor * largest_shares(counts, n_counted, _TAIL) - counted])
     axes, figure = open_axes(ax, 1, (6, 4.5))
     top = max(float(said.max()), float(counted.max()))
     axes[0].plot([0, top], [0, top], label="right probabilities", **GREY)
@@ -101,8 +111,10 @@ def calibration(
     return with_legends(axes, figure, is_ours=ax is None, entry=4.0)
 
 
-def _read(y: LabelsLike, proba: MatrixLike) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
-    """Return labels and probabilities of the positive class of the rows that have one."""
+def _read(
+    y: LabelsLike, proba: MatrixLike, groups: GroupsLike | None
+) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int32] | None]:
+    """Return labels, probabilities of the positive class and groups of the rows that have a probability."""
     values = np.asarray(proba, dtype=np.float64)
     if values.ndim == 2 and values.shape[1] == 2:
         values = values[:, 1]
@@ -112,11 +124,13 @@ def _read(y: LabelsLike, proba: MatrixLike) -> tuple[NDArray[np.int8], NDArray[n
     if outside.any():
         raise ValueError(f"proba must be in [0, 1], got {values[outside][0]:g} for row {int(np.argmax(outside))}")
     known = ~np.isnan(values)
-    labels, _ = read_rows("plot.calibration", y, np.where(known, values, 0.0))
+    labels = read_rows("plot.calibration", y, np.where(known, values, 0.0)).labels
     for label, what in ((1, "positive row (+1)"), (0, "unlabelled row (0)")):
         if not (known & (labels == label)).any():
             raise ValueError(f"proba must be a number for at least one {what}, got NaN for all")
-    return labels[known], values[known]
+    warn_of_other_order(y, other="y", groups=groups)
+    clusters = cluster_numbers(groups, values.size)
+    return labels[known], values[known], None if clusters is None else clusters[known]
 
 
 def _edges(pos: NDArray[np.float64], unl: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:

@@ -10,7 +10,9 @@ import numpy as np
 from fastpu.audit import Audit
 from fastpu.common._params import check_k
 from fastpu.common._text import describe
-from fastpu.common._types import LabelsLike, RandomState, VectorLike
+from fastpu.common._types import GroupsLike, LabelsLike, RandomState, VectorLike
+from fastpu.data._clusters import cluster_numbers
+from fastpu.data._row_labels import warn_of_other_order
 from fastpu.metrics import RankingCurve, RankingEstimate, ranking_curve, recall_at_k
 from fastpu.metrics._labelled_scores import read_rows
 from fastpu.plot._axes import CYCLE, GREY, draw_banded, open_axes, with_legends
@@ -28,6 +30,7 @@ def ranking(
     scores: VectorLike,
     *,
     k: float | None = None,
+    groups: GroupsLike | None = None,
     n_boot: int = 200,
     random_state: RandomState = 0,
     ax: Axes | Sequence[Axes] | None = None,
@@ -39,10 +42,14 @@ def ranking(
     y : array-like of shape (n,)
         Labels: +1 positive, 0 unlabelled, at least one of each.
     scores : array-like of shape (n,)
-        Scores of the rows by a model that was not fitted to them, such as out-of-bag scores.
+        Scores of the rows by a model that was not fitted to them, such as out-of-bag scores. Rows whose score is NaN
+        are left out, with a warning.
     k : int or float, optional
         A number of flagged rows (an integer), or a share of the unlabelled rows (a float). Its recall and lift are
         marked.
+    groups : array-like of shape (n,), optional
+        Which rows belong together, such as those of one customer: a label of any kind for each row. The bands then
+        count groups and not rows. By default each row counts by itself.
     n_boot : int, default 200
         Number of bootstrap samples for the bands, which are 90 % intervals for each single point. 0 draws no bands.
     random_state : int >= 0, numpy.random.Generator or None, default 0
@@ -69,11 +76,15 @@ def ranking(
     >>> [ax.get_ylabel() for ax in figure.axes]
     ['recall', 'lift']
     """
-    curve = ranking_curve(y, scores, n_boot=n_boot, random_state=random_state)
+    rows = read_rows("plot.ranking", y, scores)
+    warn_of_other_order(y, other="y", groups=groups)
+    clusters = cluster_numbers(groups, rows.every.size)
+    own = None if clusters is None else rows.of_rows(clusters)
+    curve = ranking_curve(rows.labels, rows.scores, groups=own, n_boot=n_boot, random_state=random_state)
     n_unl = int(curve.n_flagged[-1])
     marked = None if k is None else check_k(k, n_unl)
     axes, figure = open_axes(ax, 2, (7, 5.5))
-    n_pos = int(np.count_nonzero(read_rows("ranking_curve", y, scores)[0] == 1))
+    n_pos = int(np.count_nonzero(rows.labels == 1))
     sizes = f"{n_pos:,} positive, {n_unl:,} unlabelled rows"
     draw_banded(axes[0], curve.share, curve.recall, curve.recall_interval, f"recall ({sizes})", _BAND)
     draw_banded(axes[1], curve.share, curve.lift, curve.lift_interval, "lift", _BAND)
@@ -81,7 +92,7 @@ def ranking(
     axes[1].axhline(1.0, label="random scores", **GREY)
     share = 1.0 if marked is None else marked / n_unl
     if marked is not None:
-        at = recall_at_k(y, scores, marked, n_boot=n_boot, random_state=random_state)
+        at = recall_at_k(rows.labels, rows.scores, marked, groups=own, n_boot=n_boot, random_state=random_state)
         _mark(axes[0], share, 1.0, at, f"{marked:,} rows flagged: recall")
         _mark(axes[1], share, share, at, f"{marked:,} rows flagged: lift")
     shown = (n_pos * curve.recall >= 2) | (curve.n_flagged == n_unl)

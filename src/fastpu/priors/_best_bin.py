@@ -67,7 +67,8 @@ def bbe(
     scores : array-like of shape (n,), optional
         In place of `X` and `fit`: one score for each row, larger for rows that are more like the positive ones, each by
         a model that was not fitted to the row. Take `oob_decision_function` of a forest, which costs one fit and not
-        fifteen, or scores of rows that were held out. Scores of training rows make the estimate far too small.
+        fifteen, or scores of rows that were held out. Scores of training rows make the estimate far too small. Rows
+        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
     fit : callable, optional
         ``fit(X, y) -> model`` with y in {1, 0}, whose ``model.decision_function(X)`` is larger for rows that are more
         like the positive ones. It gets rows of the kind that you pass, such as frames. By default two models are added
@@ -75,15 +76,17 @@ def bbe(
         (`fastpu.baselines.fit_ls_auc`), or a forest of 200 trees (`fit_forest`) if entries are missing or infinite, or
         columns have categories.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. Folds hold out
-        whole groups, and `n_boot` draws whole groups. Without `groups` an estimate is far too small if the rows of a
-        group are alike. `allowed` counts rows, not groups, and is too narrow then.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Folds
+        then hold out whole groups, and `n_boot` draws whole groups. `allowed` takes the rows of a group to be alike:
+        it counts as many rows as there are groups, or fewer if groups differ in size. Without `groups` the estimate is
+        far too small if the rows of a group are alike, and `allowed` is too narrow.
     n_boot : int, default 0
         Number of bootstrap samples for an interval, at most 10^9; with 0 there is no interval.
     random_state : int >= 0, numpy.random.Generator or None
         Seed of all that is drawn; None takes a fresh one.
     n_threads : int, optional
-        Most threads to use; by default as many as the process may use. The result is the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same
+        for any number.
 
     Returns
     -------
@@ -168,7 +171,7 @@ class _ByScores:
     scores: NDArray[np.float64]
 
     def share(self, sample: Sample) -> ScoreShare:
-        return score_share(self.scores[sample.pos], self.scores[sample.unl])
+        return score_share(self.scores[sample.pos], self.scores[sample.unl], sample.per_row)
 
 
 @dataclass(frozen=True)

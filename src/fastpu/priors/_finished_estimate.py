@@ -36,7 +36,9 @@ def finished_estimate(
         low, high = np.quantile(samples, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
         interval = float(low), float(high)
     result = PriorEstimate(float(value), interval, samples, (share.low, share.high))
-    if not trouble and share.auc >= PERFECT and sample.pos.size >= FEWEST_POS and sample.unl.size >= FEWEST_UNL:
+    per_row = sample.per_row
+    is_enough = sample.pos.size * per_row.pos >= FEWEST_POS and sample.unl.size * per_row.unl >= FEWEST_UNL
+    if not trouble and share.auc >= PERFECT and is_enough:
         trouble = _TOO_PERFECT
     if trouble := trouble or doubts(result, _REMEDY):
         warn(f"{method}: {trouble}", EstimateWarning)

@@ -39,7 +39,7 @@ def share_by_scores(sample: Sample, rankers: list[Ranker], generator: np.random.
 
     A single partition gives an estimate far from the others now and then, above all where the share is large.
     """
-    shares = [score_share(*held_out_scores(sample, rankers, generator)) for _ in range(_N_PARTITIONS)]
+    shares = [score_share(*held_out_scores(sample, rankers, generator), sample.per_row) for _ in range(_N_PARTITIONS)]
     return ScoreShare(*np.median(shares, axis=0).tolist())
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._text import NO_SCORE, describe, where_column
+from fastpu.common._text import describe, where_column
 from fastpu.common._types import GroupsLike, LabelsLike, VectorLike
 from fastpu.data._categories import categorical_columns
 from fastpu.data._matrix import Matrix
+from fastpu.data._missing_scores import KINDS, rows_with_scores
 from fastpu.data._row_labels import warn_of_other_order
-from fastpu.data._validate import check_matrix, check_vector, first_bad_entry
+from fastpu.data._validate import check_labels, check_matrix, first_bad_entry, read_vector
 from fastpu.priors._sample import Sample, sample_of
 
 
@@ -48,11 +49,19 @@ def numbers_of(X: object, function: str) -> Matrix:
 def scored_rows(
     X: object, y: LabelsLike, scores: VectorLike, fit: object, function: str, groups: GroupsLike | None = None
 ) -> tuple[Sample, NDArray[np.float64]]:
-    """Return the rows of `y` and their scores, which are passed in place of rows and of a function that scores them."""
+    """Return the rows of `y` and their scores, which are passed in place of rows and of a function that scores them.
+
+    Rows without a score are left out, with a warning.
+    """
     for name, value in (("X", X), ("fit", fit)):
         if value is not None:
             raise TypeError(f"{name} must be None if scores are passed, got {describe(value)}")
-    values = check_vector("scores", scores, of_nan=NO_SCORE)
+    values = read_vector("scores", scores)
+    if (infinite := np.isinf(values)).any():
+        place = int(np.argmax(infinite))
+        raise ValueError(f"scores must not hold infinite entries, got {values[place]} at position {place}")
     warn_of_other_order(scores, other="scores", y=y, groups=groups)
-    counted, sample = sample_of(None, y, values.size, function, groups)
+    labels = check_labels(y, values.size)
+    has_score = rows_with_scores(function, "scores", values, {KINDS[label]: labels == label for label in (1, 0)})
+    counted, sample = sample_of(None, labels, values.size, function, groups, has_score)
     return sample, values[counted]

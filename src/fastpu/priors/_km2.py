@@ -59,7 +59,8 @@ def km2(
         that are -1, labelled negative, are left out.
     scores : array-like of shape (n,), optional
         In place of `X`: one score for each row, larger for rows that are more like the positive ones, each by a model
-        that was not fitted to the row, such as `oob_decision_function` of a forest.
+        that was not fitted to the row, such as `oob_decision_function` of a forest. Rows whose score is NaN are left
+        out, with a warning.
     max_rows : int, default 1000
         At least 2. If there are more different positive or unlabelled rows, so many of them are drawn.
     n_boot : int, default 0
@@ -67,7 +68,8 @@ def km2(
     random_state : int >= 0, numpy.random.Generator or None
         Seed of all that is drawn; None takes a fresh one.
     n_threads : int, optional
-        Most threads to use; by default as many as the process may use. The result is the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same
+        for any number.
 
     Returns
     -------

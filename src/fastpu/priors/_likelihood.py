@@ -26,6 +26,16 @@ _FEW_NEGATIVE = 0.2  # share of negative rows among the unlabelled ones at score
 _MUCH_PURE = 0.5  # part of the labelled rows that must have such scores, to show where the ratio stops falling
 
 
+class PerRow(NamedTuple):
+    """How many independent rows a positive and an unlabelled row count for: less than 1 if rows belong together."""
+
+    pos: float = 1.0
+    unl: float = 1.0
+
+
+SINGLE = PerRow()
+
+
 class ScoreShare(NamedTuple):
     """The estimated share, and the smallest and the largest share that the scores allow.
 
@@ -38,18 +48,21 @@ class ScoreShare(NamedTuple):
     auc: float = 0.0
 
 
-def score_share(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> ScoreShare:
+def score_share(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64], per_row: PerRow = SINGLE) -> ScoreShare:
     """Return the median of the ratio of the best bin and of the likeliest shares in two logistic models of the scores.
 
     A model may be misspecified: one is linear in the scores, the other in their normal scores. If all shares are about
     equally likely in a model, it gives the share nearest to the ratio. A share is allowed if the model in which it is
     likelier allows it, up to the bound of the best bin; where `fastpu.priors.bbe` says that the ratio has no flat part,
-    and where a share of 1 is allowed, all smaller shares are.
+    and where a share of 1 is allowed, all smaller shares are. `per_row` changes what is allowed alone.
     """
     ratio, bound = best_bin(score_pos, score_unl)
     models = share_likelihoods(score_pos, score_unl)
     likeliest = [min(max(ratio, low), high) for low, high in (model.interval(_AS_LIKELY) for model in models)]
     value = float(np.median([ratio, *likeliest]))
+    if per_row != SINGLE:
+        _, bound = best_bin(score_pos, score_unl, per_row)
+        models = share_likelihoods(score_pos, score_unl, per_row)
     better = best_of(models)
     low, high = better.interval(_SURE)
     high = max(high, bound, value)
@@ -57,7 +70,9 @@ def score_share(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) 
     return ScoreShare(value, min(low, value) if is_seen else 0.0, high, auc_of_scores(score_pos, score_unl))
 
 
-def best_bin(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> tuple[float, float]:
+def best_bin(
+    score_pos: NDArray[np.float64], score_unl: NDArray[np.float64], per_row: PerRow = SINGLE
+) -> tuple[float, float]:
     """Return q_u / q_p, of the shares of unlabelled and of positive rows above the cut where its bound is least.
 
     The bound is returned too. Cuts are scores of unlabelled rows; of more than 1,000 rows there are 1,000 at equal
@@ -72,7 +87,9 @@ def best_bin(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> 
     if not has_pos.any():
         return 1.0, 1.0
     above_pos, above_unl = above_pos[has_pos], above_unl[has_pos]
-    bounds = largest_shares(above_unl, n_unl, _TAIL) / least_shares(above_pos, n_pos, _TAIL)
+    bounds = largest_shares(above_unl * per_row.unl, n_unl * per_row.unl, _TAIL) / least_shares(
+        above_pos * per_row.pos, n_pos * per_row.pos, _TAIL
+    )
     best = int(np.argmin(bounds))
     return min(1.0, float(above_unl[best] / n_unl / (above_pos[best] / n_pos))), min(1.0, float(bounds[best]))
 
@@ -125,7 +142,9 @@ def best_of(models: Sequence[Likelihood]) -> Likelihood:
     return Likelihood(models[0].logits, losses[better, each], min(model.excess for model in models), pure)
 
 
-def share_likelihoods(score_pos: NDArray[np.float64], score_unl: NDArray[np.float64]) -> tuple[Likelihood, Likelihood]:
+def share_likelihoods(
+    score_pos: NDArray[np.float64], score_unl: NDArray[np.float64], per_row: PerRow = SINGLE
+) -> tuple[Likelihood, Likelihood]:
     """Return how likely shares are if P(positive | score) is logistic in the scores, and if it is in normal scores.
 
     The scores are in 60 bins, each with a sixtieth of the weight of both groups; normal scores are the quantiles of a
@@ -136,7 +155,8 @@ def share_likelihoods(score_pos: NDArray[np.float64], score_unl: NDArray[np.floa
     normal = ndtri(np.cumsum(mass) - mass / 2)
     normal -= (mass * normal).sum()
     normal /= math.sqrt(float((mass * normal**2).sum())) or 1.0
-    return _of_scores(scores, pos, unl), _of_scores(normal, pos, unl)
+    counted = pos * per_row.pos, unl * per_row.unl
+    return _of_scores(scores, *counted), _of_scores(normal, *counted)
 
 
 def _of_scores(scores: NDArray[np.float64], pos: NDArray[np.float64], unl: NDArray[np.float64]) -> Likelihood:

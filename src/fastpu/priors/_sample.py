@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._types import GroupsLike, LabelsLike
-from fastpu.data._clusters import cluster_numbers
+from fastpu.data._clusters import cluster_numbers, effective_number
 from fastpu.data._folds import fold_sizes, stratified_folds
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels
+from fastpu.priors._likelihood import SINGLE, PerRow
 
 _MOST_FOLDS = 5
 
@@ -27,6 +28,11 @@ class Sample:
     def n_independent_unl(self) -> int:
         """How many unlabelled rows are compared where each independent one counts once."""
         return self.unl.size
+
+    @property
+    def per_row(self) -> PerRow:
+        """How many independent rows each row counts for."""
+        return SINGLE
 
     def redrawn(self, generator: np.random.Generator) -> Sample:
         """Draw as many positive and as many unlabelled rows with replacement; they are never all copies of one row."""
@@ -65,6 +71,11 @@ class GroupedSample(Sample):
     def n_independent_unl(self) -> int:
         """How many groups have unlabelled rows."""
         return np.unique(self.group[self.unl]).size
+
+    @property
+    def per_row(self) -> PerRow:
+        """How many independent rows each row counts for, if the rows of a group are all alike."""
+        return PerRow(*(effective_number(self.group, rows) / rows.size for rows in (self.pos, self.unl)))
 
     def redrawn(self, generator: np.random.Generator) -> GroupedSample:
         """Draw as many groups with replacement, with all of their rows; each kind of rows is of two groups or more."""
@@ -105,11 +116,17 @@ def _medians(group: NDArray[np.int32], score: NDArray[np.float64]) -> NDArray[np
 
 
 def sample_of(
-    X: object, y: LabelsLike, n_rows: int, function: str, groups: GroupsLike | None = None
+    X: object,
+    y: LabelsLike,
+    n_rows: int,
+    function: str,
+    groups: GroupsLike | None = None,
+    has_score: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.int64], Sample]:
     """Return the numbers of the rows that are not labelled negative, and the sample of these.
 
-    The sample numbers the rows that are left. `groups` says which of all n_rows rows belong together.
+    The sample numbers the rows that are left. `groups` says which of all n_rows rows belong together, and `has_score`
+    which of them count, if not all do.
     """
     warn_of_other_order(X, y=y, groups=groups)
     labels = check_labels(y, n_rows)
@@ -118,7 +135,8 @@ def sample_of(
             f"y holds -1 and no 0, which is ambiguous: if -1 means unlabelled, pass fastpu.as_labels(y, unlabeled=-1); "
             f"if it means labelled negative, {function} lacks unlabelled rows, whose share of positives it estimates"
         )
-    counted = np.flatnonzero(labels >= 0).astype(np.int64)
+    is_counted = labels >= 0 if has_score is None else (labels >= 0) & has_score
+    counted = np.flatnonzero(is_counted).astype(np.int64)
     pos, unl = np.flatnonzero(labels[counted] == 1), np.flatnonzero(labels[counted] == 0)
     for name, rows in (("positive", pos), ("unlabelled", unl)):
         if rows.size < 2:

@@ -148,10 +148,10 @@ def scar_test(
     columns : str, int, slice, list of str or of int, or mask, optional
         The columns to test; by default all.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. Then folds hold out
-        whole groups, and each group counts once: by that row whose score is the median of its labelled rows, and by one
-        of its unlabelled rows in the same way. `prior` and `n_top` are of groups, too. Without `groups`, p-values are
-        far too small where whole groups are labelled and their rows are alike.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Folds
+        then hold out whole groups, and each group counts once: by that row whose score is the median of its labelled
+        rows, and by one of its unlabelled rows in the same way. `prior` and `n_top` are then shares and numbers of
+        groups. Without `groups`, p-values are far too small where whole groups are labelled and their rows are alike.
     fit : callable, optional
         ``fit(X, y) -> model`` with y in {1, 0}, whose ``model.decision_function(X)`` is larger for rows that are more
         like the positive ones. It gets rows of the kind that you pass, without the column that is tested. By default
@@ -166,7 +166,8 @@ def scar_test(
     random_state : int >= 0, numpy.random.Generator or None
         Seed of the folds and of the permutations; None takes a fresh one.
     n_threads : int, optional
-        Most threads to use; by default as many as the process may use. The result is the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same
+        for any number.
 
     Returns
     -------

@@ -45,7 +45,7 @@ def fit_gllc(
     callback: RoundCallback[PualRound] | None = None,
     progress: bool = False,
 ) -> PualMachine | list[PualMachine]:
-    """GLLC, the global and local learning classifier: `fit_pual` with the squared loss on the positives too.
+    """GLLC, the global and local learning classifier: PUAL with the squared loss on the positives too.
 
     It is for data that suit `fit_pual`, without labelled positives that lie far out. The fit is one linear system,
     without iterations.
@@ -53,58 +53,71 @@ def fit_gllc(
     The fit minimises over w, b in the feature space of the kernel, with f(x) = w'phi(x) + b,
 
         lam/2 |w|^2 + C_pos sum_P (1 - f(x_i))^2 + C_unl sum_U (1 + f(x_i))^2 + f'Rf,
-        f'Rf = 1/(2n) sum_ij w_ij (f(x_i) - f(x_j))^2
+        f'Rf = 1/(2n) sum_ij w_ij (f(x_i) - f(x_j))^2.
 
-    in closed form. Here w_ij = exp(-|x_i - x_j|^2 / sigma) if each of the two rows is among the `n_neighbors` nearest
-    rows of the other, and 0 otherwise.
+    Here w_ij = exp(-|x_i - x_j|^2 / sigma) if each of the two rows is among the `n_neighbors` nearest rows of the
+    other, and 0 otherwise.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        The rows, in float32 or float64. With ``kernel="precomputed"`` this is the symmetric matrix of K between all
-        rows.
+        Rows of features, in float32 or float64. With ``kernel="precomputed"`` it is the symmetric dense matrix of shape
+        (n, n) that holds the kernel value of every two rows.
     y : array-like of shape (n,)
-        +1 for labelled positives, 0 for unlabelled rows; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     C_pos, C_unl : float or sequence of floats, defaults 1.0 and 0.1
-        The cost of a positive row and of an unlabelled row, > 0. Losses are sums, not means, as in the paper.
+        The costs of a positive row and of an unlabelled row, in [1e-100, 1e100]. They multiply sums, not means, as in
+        the paper.
+
+        Each of `C_pos`, `C_unl`, `lam` and `sigma` may be a sequence. All sequences must have one length; the function
+        then returns a list with a model for each entry, equal to those of single calls. Neighbours, kernel values and
+        factors are computed once for all models that share them.
     lam : float or sequence of floats, default 1.0
-        The weight of |w|^2, > 0.
+        The weight of the ridge penalty |w|^2 / 2, in [1e-100, 1e100]. A larger value makes the scores vary less.
     sigma : "median", float or sequence of these, default "median"
-        The scale of the similarities: a squared length > 0, in the units of X squared. "median" is the median of the
-        squared lengths of the graph's edges (of the lengths that are not 0, if the median would be 0). Similarities
-        then lie around exp(-1), whatever the scale of the rows and the number of columns; `params` holds the number.
-        The paper uses 1.0. `sigma` has no influence if `graph` is a pair (W, R).
-        `C_pos`, `C_unl`, `lam` and `sigma` may be sequences of one length, with an entry for each model. The function
-        then returns a list of models, equal to those of single calls. Neighbours, kernel values and factors are
-        computed once for all models that share them.
+        The scale of the similarities: a squared length, in the units of `X` squared, in [1e-100, 1e100]. "median" is
+        the median of the squared lengths of the graph's edges (if that is 0, of the lengths that are not 0).
+        Similarities are then around exp(-1), whatever the scale of the rows and the number of columns. `params` holds
+        the number. The paper uses 1.0. `sigma` has no influence if `graph` is a pair (W, R).
     n_neighbors : int, default 5
-        The number of nearest neighbours of each row. 0 leaves the term f'Rf out.
+        The number of nearest neighbours of each row, >= 0. With 0 the term f'Rf is left out.
     graph : (W, R) or KNNGraph, optional
-        What `knn_similarity` or `knn_graph` returned for `X`; by default the neighbours are searched. Do not pass it
-        to `fastpu.select`: each of its folds needs a graph of its own.
-    kernel : str or callable, default "linear"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z +
-        coef0). "precomputed" means that `X` is the matrix of K. A function k(A, B) must return the kernel between the
-        rows of two matrices, with shape (len(A), len(B)). The kernel must be positive semidefinite; "sigmoid" is so
-        for some data only.
+        What `knn_similarity` or `knn_graph` returned for `X`. By default the neighbours are searched. Do not pass it to
+        `fastpu.select`: each of its folds needs a graph of its own.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "linear"
+        The kernel K(x, z) of two rows, which must be positive semidefinite:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is positive semidefinite for some data only.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows and returns their kernel values as a matrix of shape (len(A),
+          len(B)).
     gamma : float, "scale" or "auto", default "scale"
-        "scale" is 1 / (d var(X)), with the variance of all entries of `X`; "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`. "auto" is 1 / d.
     degree : int, default 3
-        The degree of "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        The constant in "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     n_components : int, optional
-        The number of landmarks of Nystroem's method, for more rows than a kernel matrix has room for. The landmarks
-        are rows drawn by `random_state`. The kernel is replaced by one of that rank which has the same values among
+        The number of landmarks of Nystroem's method, >= 1, for more rows than a kernel matrix has room for. The
+        landmarks are drawn from the rows. The kernel is replaced by one of that rank, which has the same values among
         the landmarks. By default the kernel is used as it is.
-    random_state : int, numpy.random.Generator or None
-        Draws the landmarks.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the landmarks. An int gives the same result in every call. A generator is drawn
+        from, and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The most threads to use, BLAS's included; by default the CPUs that this process may use.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. BLAS keeps to it too.
+        With another number of threads, or another BLAS, the last digits of the model may differ.
     callback : callable, optional
-        ``callback(info: PualRound) -> bool``, called after every model. True ends the fit; later models are left out.
+        ``callback(info: PualRound) -> bool | None``, called after every model. If it returns True, the fit ends, and
+        later models are left out.
     progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts the models.
+        Whether to show a progress bar that counts models. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------
@@ -115,7 +128,7 @@ def fit_gllc(
     ------
     TypeError, ValueError
         If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. The message
-        names the argument. There is no `sample_weight`: a row that is repeated changes the neighbours.
+        names the argument, what is expected and what came.
     MemoryError
         If there is too little memory for the matrices. The message says how many bytes were wanted.
 
@@ -124,7 +137,7 @@ def fit_gllc(
     ConvergenceWarning
         If rounding errors leave a model that is not the minimum.
     DegenerateModelWarning
-        If the model calls all training rows positive or all negative. That can be the minimum.
+        If the model calls all training rows positive, or all negative. The minimum itself can do so.
     ScaleWarning
         If columns are on very different scales, or `sigma` is so small that neighbours have no influence.
 

@@ -66,54 +66,67 @@ def fit_pual(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        The rows, in float32 or float64. With ``kernel="precomputed"`` this is the symmetric matrix of K between all
-        rows.
+        Rows of features, in float32 or float64. With ``kernel="precomputed"`` it is the symmetric dense matrix of shape
+        (n, n) that holds the kernel value of every two rows.
     y : array-like of shape (n,)
-        +1 for labelled positives, 0 for unlabelled rows; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     C_pos, C_unl : float or sequence of floats, defaults 1.0 and 0.1
-        The cost of a positive row and of an unlabelled row, > 0. Losses are sums, not means, as in the paper.
+        The costs of a positive row and of an unlabelled row, in [1e-100, 1e100]. They multiply sums, not means, as in
+        the paper.
+
+        Each of `C_pos`, `C_unl`, `lam` and `sigma` may be a sequence. All sequences must have one length; the function
+        then returns a list with a model for each entry, equal to those of single calls. Neighbours, kernel values and
+        factors are computed once for all models that share them.
     lam : float or sequence of floats, default 1.0
-        The weight of |w|^2, > 0.
+        The weight of the ridge penalty |w|^2 / 2, in [1e-100, 1e100]. A larger value makes the scores vary less.
     sigma : "median", float or sequence of these, default "median"
-        The scale of the similarities: a squared length > 0, in the units of X squared. "median" is the median of the
-        squared lengths of the graph's edges (of the lengths that are not 0, if the median would be 0). Similarities
-        then lie around exp(-1), whatever the scale of the rows and the number of columns; `params` holds the number.
-        The paper uses 1.0. `sigma` has no influence if `graph` is a pair (W, R).
-        `C_pos`, `C_unl`, `lam` and `sigma` may be sequences of one length, with an entry for each model. The function
-        then returns a list of models, equal to those of single calls. Neighbours, kernel values and factors are
-        computed once for all models that share them.
+        The scale of the similarities: a squared length, in the units of `X` squared, in [1e-100, 1e100]. "median" is
+        the median of the squared lengths of the graph's edges (if that is 0, of the lengths that are not 0).
+        Similarities are then around exp(-1), whatever the scale of the rows and the number of columns. `params` holds
+        the number. The paper uses 1.0. `sigma` has no influence if `graph` is a pair (W, R).
     n_neighbors : int, default 5
-        The number of nearest neighbours of each row. 0 leaves the term f'Rf out.
+        The number of nearest neighbours of each row, >= 0. With 0 the term f'Rf is left out.
     graph : (W, R) or KNNGraph, optional
-        What `knn_similarity` or `knn_graph` returned for `X`; by default the neighbours are searched. Do not pass it
-        to `fastpu.select`: each of its folds needs a graph of its own.
-    kernel : str or callable, default "linear"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z +
-        coef0). "precomputed" means that `X` is the matrix of K. A function k(A, B) must return the kernel between the
-        rows of two matrices, with shape (len(A), len(B)). The kernel must be positive semidefinite; "sigmoid" is so
-        for some data only.
+        What `knn_similarity` or `knn_graph` returned for `X`. By default the neighbours are searched. Do not pass it to
+        `fastpu.select`: each of its folds needs a graph of its own.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "linear"
+        The kernel K(x, z) of two rows, which must be positive semidefinite:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is positive semidefinite for some data only.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows and returns their kernel values as a matrix of shape (len(A),
+          len(B)).
     gamma : float, "scale" or "auto", default "scale"
-        "scale" is 1 / (d var(X)), with the variance of all entries of `X`; "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`. "auto" is 1 / d.
     degree : int, default 3
-        The degree of "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        The constant in "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     tol : float, default 1e-9
-        The fit ends when the duality gap is at most tol times the objective; in (0, 1).
+        The fit ends when the duality gap is at most this share of the objective, in (0, 1).
     max_iter : int, default 200
-        The most steps of the solver.
+        The most steps of the solver, >= 1.
     n_components : int, optional
-        The number of landmarks of Nystroem's method, for more rows than a kernel matrix has room for. The landmarks
-        are rows drawn by `random_state`. The kernel is replaced by one of that rank which has the same values among
+        The number of landmarks of Nystroem's method, >= 1, for more rows than a kernel matrix has room for. The
+        landmarks are drawn from the rows. The kernel is replaced by one of that rank, which has the same values among
         the landmarks. By default the kernel is used as it is.
-    random_state : int, numpy.random.Generator or None
-        Draws the landmarks.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the landmarks. An int gives the same result in every call. A generator is drawn
+        from, and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The most threads to use, BLAS's included; by default the CPUs that this process may use.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. BLAS keeps to it too.
+        With another number of threads, or another BLAS, the last digits of the model may differ.
     callback : callable, optional
-        ``callback(info: PualRound) -> bool``, called after every step. True ends the fit; later models are left out.
+        ``callback(info: PualRound) -> bool | None``, called after every step of the solver. If it returns True, the fit
+        ends, and later models are left out.
     progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts the steps.
+        Whether to show a progress bar that counts steps of the solver. The bar is that of tqdm; without tqdm a line is
+        printed to standard error every ten seconds.
 
     Returns
     -------
@@ -123,29 +136,31 @@ def fit_pual(
     ------
     TypeError, ValueError
         If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. The message
-        names the argument. There is no `sample_weight`: a row that is repeated changes the neighbours.
+        names the argument, what is expected and what came.
     MemoryError
         If there is too little memory for the matrices. The message says how many bytes were wanted.
 
     Warns
     -----
     ConvergenceWarning
-        If the duality gap exceeds tol times the objective. The message has both.
+        If the duality gap exceeds `tol` times the objective. The message gives both.
     DegenerateModelWarning
-        If the model calls all training rows positive or all negative. That can be the minimum.
+        If the model calls all training rows positive, or all negative. The minimum itself can do so.
     ScaleWarning
         If columns are on very different scales, or `sigma` is so small that neighbours have no influence.
 
     Notes
     -----
     The problem is solved in its dual, a box-constrained quadratic programme with a variable for each labelled positive.
-    Its matrix is the block of the positives in Z (lam + Z'SZ)^-1 Z' + 1 1' / (2 C_unl n_unl). The linear form takes
-    O(n d^2) for products that all parameters share, O(d^3 + n_pos d^2) for each (lam, C_unl, sigma), and O(n_pos d^2)
-    for each of some 15 steps. Its memory is O(n d + d^2), and with more features than rows that of a kernel. A kernel
-    takes O(n^3), a third of n^3 multiplications for each (lam, C_unl, sigma), and memory for four matrices of n x n.
-    Nystroem's method is the linear form with `n_components` features.
+    With Z the centred rows and S the weights of the quadratic terms, its matrix is the block of the positives in Z (lam
+    + Z'SZ)^-1 Z' + 1 1' / (2 C_unl n_unl). The linear form takes O(n d^2) for products that all parameters share, O(d^3
+    + n_pos d^2) for each (lam, C_unl, sigma), and O(n_pos d^2) for each of some 15 steps. Its memory is O(n d + d^2),
+    and with more features than rows that of a kernel. A kernel takes O(n^3), a third of n^3 multiplications for each
+    (lam, C_unl, sigma), and memory for four matrices of n x n. Nystroem's method is the linear form with `n_components`
+    features.
 
     R has a factor 1/n and the losses are sums, so the weight of the neighbours falls as n grows. Scale the features.
+    There is no `sample_weight`, because a repeated row changes the neighbours.
 
     References
     ----------

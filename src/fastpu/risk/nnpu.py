@@ -58,16 +58,17 @@ def fit_nnpu(
     """nnPU: train on positive and unlabelled rows, by a risk whose part for the negatives cannot fall below 0.
 
     It is for a classifier from positive and unlabelled rows whose class prior is known, above all for a network
-    (``model="mlp"``), which would follow the labelled rows too closely in `fit_upu`. Standardise the columns.
+    (``model="mlp"``), which `fit_upu` would fit too closely to the labelled rows. Standardise the columns.
 
-    With the share pi of positives among unlabelled rows, a loss l, and means over positive (p) and unlabelled (u) rows,
+    Let pi be the share of positives among the unlabelled rows, l a loss, mean_p the mean over positive rows, mean_u
+    that over unlabelled rows, and
 
         R+ = pi mean_p l(f),    R- = mean_u l(-f) - pi mean_p l(-f),
 
-    and R- estimates the risk of the negatives. That is not below 0, but the estimate may be if f follows the labelled
-    rows too closely. nnPU minimises R+ + max(R-, -beta) by Adam: if R- < -beta in a batch, the step follows the
-    gradient of -gamma_nn R- alone, back to where R- is larger; otherwise it follows that of R+ + R-, the risk of uPU.
-    The losses are
+    R- estimates the risk of the negatives. The true risk is never below 0, but the estimate falls below 0 if f follows
+    the labelled rows too closely. nnPU minimises R+ + max(R-, -beta) by Adam. Where R- < -beta in a batch, a step
+    follows the gradient of -gamma_nn R- alone, back to where R- is larger. Otherwise it follows that of R+ + R-, the
+    risk of uPU. The losses are
 
         sigmoid   l(z) = 1 / (1 + e^z)        logistic  log(1 + e^-z)        squared  (1 - z)^2 / 4.
 
@@ -77,81 +78,94 @@ def fit_nnpu(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        float32 and float64, C-contiguous or CSR, are used without a copy. Features on one scale help.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Bring the features to one
+        scale, for example by standardising them.
     y : array-like of shape (n,)
-        +1 for labelled positives, 0 for unlabelled rows; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     prior : float or PriorEstimate
-        pi, the share P(Y = 1) of positives among the unlabelled rows, in (0, 1). With ``scenario="single_set"`` it is
-        the share among all rows.
+        pi, the share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``,
+        among all rows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn. "case_control": positives and unlabelled rows apart. "single_set": all together, of
-        which some positives were then labelled; `prior` is converted to (prior n - n_pos) / n_unl.
+        Which rows `prior` is the share of positives of. "case_control": of the unlabelled rows, which are a sample of
+        the population. "single_set": of all n rows, because they are one sample and some of its positives were
+        labelled. That share is converted to (prior n - n_pos) / n_unl, the share among the unlabelled rows.
     lam : float, optional
-        The weight of the ridge penalty, >= 0; the risk that is reported does not include it. For "linear" and "gauss"
-        the penalty is lam/2 |weights|^2: the intercept is free, and the weights are those for the rows as they are. The
+        The weight of the ridge penalty, >= 0. The risk that is reported does not include the penalty.
+
+        For "linear" and "gauss" the penalty is lam/2 times the sum of the squared weights; the intercept is free. The
         default for "linear" is pi / sqrt(n_pos) times the square of the size of the columns (see Notes), and for
-        "gauss" a twentieth of pi / sqrt(n_pos). For "mlp" the penalty is lam/2 times the sum of the squares of all
-        parameters, intercepts included, for rows divided by the size of the columns; the default is 0.005, the weight
-        decay of the reference setting.
+        "gauss" a twentieth of pi / sqrt(n_pos).
+
+        For "mlp" the penalty is lam/2 times the sum of the squares of all parameters, intercepts included, for rows
+        divided by the size of the columns. The default is 0.005, the weight decay of the reference setting.
     loss : {"sigmoid", "logistic", "squared"}, default "logistic"
-        The loss l.
+        The loss l (see the formulas above).
     model : {"linear", "gauss", "mlp"}, default "linear"
-        "linear" is f(x) = coef'x + intercept. "gauss" is the same in exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
-        "mlp" is a network with one hidden layer of rectified linear units.
+        The kind of function f. "linear" is f(x) = coef'x + intercept. "gauss" is linear in the basis functions exp(-|x
+        - c|^2 / (2 bandwidth^2)) around centres c. "mlp" is a network with one hidden layer of rectified linear units.
     beta : float, default 0
-        How far R- may fall below 0, >= 0. If it is larger than R- ever falls, the risk is that of uPU.
+        How far R- may fall below 0, >= 0. If R- never falls so far, the risk is that of uPU.
     gamma_nn : float, default 1
-        The length of a step back, in [0, 1]. With 0, such a step follows only the gradient of the penalty and, through
-        Adam's means, those of the steps before.
+        The length of a step back, in [0, 1], as a share of an ordinary one. With 0 a step back follows only the
+        gradient of the penalty and, through Adam's means, the steps before.
     n_centers : int, default 200
-        The most centres of "gauss". They are drawn from the rows of `X` by `random_state`, no two of them equal.
+        The most centres of "gauss", >= 1. They are drawn from the rows of `X`, no two of them equal.
     centers : array-like or CSR matrix of shape (n_centers, d), optional
-        The centres of "gauss", in place of drawn ones.
+        The centres of "gauss". By default they are drawn from the rows of `X`.
     bandwidth : float, optional
-        The width of the basis functions of "gauss", > 0. The default is the median distance between the rows and the
+        The width of the basis functions of "gauss", > 0. By default the median distance between the rows and the
         centres.
     n_hidden : int, default 100
-        The number of hidden units of "mlp".
+        The number of hidden units of "mlp", >= 1.
     learning_rate : float, optional
-        The learning rate of Adam, for rows divided by the size of the columns. The default is 0.05 for "linear", 0.02
-        for "gauss" and 0.01 for "mlp". Adam's means decay with 0.9 and 0.999, and eps is 1e-8.
+        The learning rate of Adam, > 0, for rows divided by the size of the columns. By default 0.05 for "linear", 0.02
+        for "gauss" and 0.01 for "mlp". Adam's means decay by 0.9 and 0.999, and its eps is 1e-8.
     batch_size : int, "auto" or None, default "auto"
-        The number of rows of a step. "auto" takes all rows for "linear" and "gauss"; for "mlp" it makes as many batches
-        as have 1000 rows each, and 10 positive ones on average. None takes all rows. The rows of a batch are the next
-        ones of a random order that is drawn anew for each epoch, positive and unlabelled rows together, as in the
-        reference. The last batch may be smaller. A batch without rows of a group has 0 in place of their mean.
+        The number of rows of a step, >= 1. "auto" takes all rows for "linear" and "gauss"; for "mlp" a batch has at
+        least 1000 rows, and at least 10 positive ones on average. None takes all rows.
+
+        For each epoch the rows are put in a new random order, positive and unlabelled rows together, and cut into
+        batches; the last batch may be smaller. A batch without rows of a group has 0 in place of their mean.
     n_epochs : int, optional
-        The number of passes over the rows. By default training goes on until the risk stops falling
-        (`early_stopping_rounds`), at most 2000 times, or for 100 epochs if there is no such rule.
+        The number of passes over the rows, >= 1. By default training goes on until the risk stops falling (see
+        `early_stopping_rounds`), for at most 2000 epochs; without such a rule it makes 100.
     validation_fraction : float, default 0.1
-        The share of the positive and of the unlabelled rows that are held out, in (0, 1), drawn by `random_state`.
-        Rows are held out for "mlp" alone, if early stopping is on and there is no `eval_set`: the network is not
-        trained on them, and their risk stops it. Nothing is held out if that would be fewer than 10 positive rows,
-        whose risk is too noisy.
+        The share of the positive and of the unlabelled rows that are held out, in (0, 1). Rows are held out for "mlp"
+        alone, if early stopping is on and there is no `eval_set`: the network is not trained on them, and their risk
+        stops it. If that would be fewer than 10 positive rows, whose risk is too noisy, none are held out, and nothing
+        stops the fit early.
     eval_set : (X, y), optional
-        Positive and unlabelled rows. Their risk R+ + max(R-, -beta), with the same prior, is computed after each epoch.
+        Held-out positive and unlabelled rows, and their labels. Their risk R+ + max(R-, -beta), with the same prior, is
+        computed after each epoch.
     early_stopping_rounds : int, "auto" or None, default "auto"
-        Training stops when the risk of `eval_set`, or of the rows held out, has not fallen for so many epochs; the
-        parameters of the best epoch are kept. Without an `eval_set`, "linear" and "gauss" stop when the risk of the
-        training rows, with its penalty, has not fallen by a thousandth in so many epochs. "auto" is 30 if `n_epochs` is
-        left out, and None if it is given. None stops nothing.
+        Training stops when the risk of the held-out rows (of `eval_set`, or by `validation_fraction`) has not fallen
+        for so many epochs; the parameters of the best epoch are kept. "linear" and "gauss" without an `eval_set` stop
+        when the risk of the training rows, with its penalty, has not fallen by a thousandth in so many epochs.
+
+        "auto" is 30 if `n_epochs` is left out, and None if it is given. With None all epochs are made.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0, by default 1; equal to repeating rows. Rows of weight 0 are left out. In batches a row of weight w
-        comes as round(w) rows of equal weight, and at least as one. If all of them would be more than 131,072 rows and
-        more than four times those of `X`, fewer rows of larger weight stand for them.
-    random_state : int, numpy.random.Generator or None
-        Draws the centres, the start of "mlp", the order of the rows, and the rows held out.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 are left out. In batches a
+        row of weight w is there round(w) times, at least once, with equal parts of its weight. If these would be more
+        than 131,072 rows and more than four times those of `X`, a row is there less often, with larger parts.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the centres, the first parameters of "mlp", the order of the rows, and the rows
+        that are held out. An int gives the same result in every call. A generator is drawn from, and so advances. None
+        takes a fresh seed.
     n_threads : int, optional
-        The most threads to use; by default the CPUs that this process may use. The model is bitwise the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: RiskRound) -> bool``, called after each epoch. True ends the fit.
+        ``callback(info: RiskRound) -> bool | None``, called after each epoch. If it returns True, the fit ends.
     progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts the epochs.
+        Whether to show a progress bar that counts epochs. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------
     RiskMachine or RiskNetwork
-        The latter for ``model="mlp"``. The threshold is 0; `history` has R+, R- and the number of steps back.
+        A RiskNetwork for ``model="mlp"``, and a RiskMachine otherwise. The threshold is 0. `history` has R+, R- and the
+        number of steps back of each epoch.
 
     Raises
     ------
@@ -171,18 +185,18 @@ def fit_nnpu(
 
     Notes
     -----
-    An epoch takes O(n d n_hidden), O(n d) for a linear model, and O(entries of X * n_hidden) for CSR; memory is
-    O(batch size * n_hidden + d n_hidden) beside X, and n times as many numbers as there are centres for "gauss".
-    float32 rows are trained on in float32, risks are summed in float64.
+    An epoch takes O(n d n_hidden), or O(entries of X * n_hidden) for CSR; a linear model takes O(n d). Memory beside
+    `X` is O(batch size * n_hidden + d n_hidden); "gauss" holds a number for each row and centre. float32 rows are
+    trained on in float32; risks are summed in float64.
 
-    Adam takes a copy of dense rows in which columns whose mean is further from 0 than their standard deviation are
-    centred, and its steps are those for rows divided by the size of the columns. The parameters of the model are those
-    for the rows as they were given. So a common factor of all columns changes nothing but the unit of the first
-    coefficients.
+    Adam is given rows divided by the size of the columns. Dense columns whose mean is further from 0 than their
+    standard deviation are centred in a copy. The parameters of the model are converted back to the rows as you gave
+    them. So a common factor of all columns only changes the unit of the first coefficients.
 
-    The size of the columns is the median of the root mean squares of their entries that are not 0, divided by the root
-    of the share of such entries. Of a column whose mean is further from 0 than its standard deviation that deviation
-    counts, with a share of 1. The size is 1 for standardised columns.
+    The size of the columns is m / sqrt(s). Here m is the median over the columns of the root mean square of their
+    entries that are not 0, and s is the mean share of such entries. A column whose mean is further from 0 than its
+    standard deviation counts with that deviation in place of the root mean square, and with the share 1. It is 1 for
+    standardised columns.
 
     References
     ----------

@@ -48,65 +48,73 @@ def fit_upu(
 ) -> RiskMachine:
     """uPU: minimise an unbiased estimate of the risk of a classifier from positive and unlabelled rows.
 
-    It is for a classifier from positive and unlabelled rows whose class prior is known, linear or by a Gaussian basis;
-    with the default loss its scores are log odds. Standardise the columns. For a network, and for the sigmoid loss,
-    take `fit_nnpu`.
+    It is for a classifier from positive and unlabelled rows whose class prior is known. The classifier is linear, or
+    linear in Gaussian basis functions; with the default loss its scores are log odds. Standardise the columns. For a
+    network, and for the sigmoid loss, take `fit_nnpu`.
 
-    With the share pi of positives among unlabelled rows, a loss l, and means over positive (p) and unlabelled (u) rows,
+    Let pi be the share of positives among the unlabelled rows, l a loss, mean_p the mean over positive rows, and mean_u
+    that over unlabelled rows. The fit minimises
 
-        R(f) = pi mean_p l(f) + [ mean_u l(-f) - pi mean_p l(-f) ]  (+ lam/2 |weights|^2)
+        R(f) = pi mean_p l(f) + [ mean_u l(-f) - pi mean_p l(-f) ]  (+ lam/2 |weights|^2),
 
-    is the risk of f on the population of the unlabelled rows. What is in brackets stands for the negatives, none of
-    which is known. The losses are
+    which estimates the risk of f on the population of the unlabelled rows. The brackets stand for the negatives, none
+    of which is known. The losses are
 
         logistic  l(z) = log(1 + e^-z)        squared  (1 - z)^2 / 4.
 
-    For these l(z) - l(-z) = -z, and R is convex for a model that is linear in its weights,
-    -pi mean_p f + mean_u log(1 + e^f) or -pi mean_p f + mean_u (1 + f)^2 / 4: it is minimised by Newton's method, the
-    squared loss in closed form.
+    For both, l(z) - l(-z) = -z. So R is convex for a model that is linear in its weights: it is -pi mean_p f + mean_u
+    log(1 + e^f) or -pi mean_p f + mean_u (1 + f)^2 / 4. Newton's method minimises it; the squared loss has a closed
+    form.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        float32 and float64, C-contiguous or CSR, are used without a copy. Features on one scale help.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Bring the features to one
+        scale, for example by standardising them.
     y : array-like of shape (n,)
-        +1 for labelled positives, 0 for unlabelled rows; also {1, 0}, bool or {1, nan}. See `fastpu.as_labels`.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     prior : float or PriorEstimate
-        pi, the share P(Y = 1) of positives among the unlabelled rows, in (0, 1). With ``scenario="single_set"`` it is
-        the share among all rows.
+        pi, the share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``,
+        among all rows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn. "case_control": positives and unlabelled rows apart. "single_set": all together, of
-        which some positives were then labelled; `prior` is converted to (prior n - n_pos) / n_unl.
+        Which rows `prior` is the share of positives of. "case_control": of the unlabelled rows, which are a sample of
+        the population. "single_set": of all n rows, because they are one sample and some of its positives were
+        labelled. That share is converted to (prior n - n_pos) / n_unl, the share among the unlabelled rows.
     lam : float, optional
         The weight of the ridge penalty on all weights but the intercept, >= 0. Its effect depends on the scales of the
         columns. The default for "linear" is pi / sqrt(n_pos) times the square of the size of the columns (see Notes),
         and for "gauss" a twentieth of pi / sqrt(n_pos). Here n_pos is the number of positive rows, or the sum of their
         weights if that is more: the fewer there are, the less certain is their mean.
     loss : {"logistic", "squared"}, default "logistic"
-        The loss l.
+        The loss l (see the formulas above).
     model : {"linear", "gauss"}, default "linear"
-        "linear" is f(x) = coef'x + intercept. "gauss" is the same in exp(-|x - c|^2 / (2 bandwidth^2)) for centres c.
+        The kind of function f. "linear" is f(x) = coef'x + intercept. "gauss" is linear in the basis functions exp(-|x
+        - c|^2 / (2 bandwidth^2)) around centres c.
     n_centers : int, default 200
-        The most centres of "gauss". They are drawn from the rows of `X` by `random_state`, no two of them equal.
+        The most centres of "gauss", >= 1. They are drawn from the rows of `X`, no two of them equal.
     centers : array-like or CSR matrix of shape (n_centers, d), optional
-        The centres of "gauss", in place of drawn ones.
+        The centres of "gauss". By default they are drawn from the rows of `X`.
     bandwidth : float, optional
-        The width of the basis functions of "gauss", > 0. The default is the median distance between the rows and the
+        The width of the basis functions of "gauss", > 0. By default the median distance between the rows and the
         centres.
     tol : float, default 1e-10
         Newton's method ends when its decrement, about twice R - min R, is at most ``tol * |R|``.
     max_iter : int, default 200
-        The most steps of Newton's method.
+        The most steps of Newton's method, >= 1.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0, by default 1; equal to repeating rows. Rows of weight 0 are left out.
-    random_state : int, numpy.random.Generator or None
-        Draws the centres.
+        Weights >= 0. A weight counts as that many repetitions of the row. Rows of weight 0 are left out.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the centres. An int gives the same result in every call. A generator is drawn from,
+        and so advances. None takes a fresh seed.
     n_threads : int, optional
-        The most threads to use; by default the CPUs that this process may use. The model is bitwise the same for all.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: RiskRound) -> bool``, called after each step. True ends the fit.
+        ``callback(info: RiskRound) -> bool | None``, called after each step. If it returns True, the fit ends.
     progress : bool, default False
-        Show a progress bar (tqdm if installed) that counts the steps.
+        Whether to show a progress bar that counts steps of the solver. The bar is that of tqdm; without tqdm a line is
+        printed to standard error every ten seconds.
 
     Returns
     -------
@@ -116,8 +124,9 @@ def fit_upu(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. Also if R
-        has no minimum, which happens with ``lam=0`` where rows can be separated. The message names the argument.
+        If an argument is not as described, or `y` has labelled negatives, no positive or no unlabelled row. They are
+        also raised if R has no minimum, which happens with ``lam=0`` where rows can be separated. The message names the
+        argument.
     MemoryError
         If there is too little memory; the message says how much was wanted.
 
@@ -131,23 +140,24 @@ def fit_upu(
 
     Notes
     -----
-    A step of Newton's method takes O(n d^2), some 5 to 10 of them are usual; with more than 2000 weights O(entries of
-    X) for each product of the conjugate gradients in it. Memory beside X: O(n + d^2). "gauss" holds n times as many
-    numbers as there are centres.
+    A step of Newton's method takes O(n d^2), and 5 to 10 steps are usual. With more than 2000 weights a step is made by
+    conjugate gradients, each of which takes O(entries of X). Memory beside `X` is O(n + d^2); "gauss" holds a number
+    for each row and centre.
 
-    The size of the columns is the median of the root mean squares of their entries that are not 0, divided by the root
-    of the share of such entries; of a column whose mean is further from 0 than its standard deviation that deviation
-    counts, with a share of 1. It is 1 for standardised columns, and near 1 for text whose rows have the length 1. So a
-    common factor of all columns changes nothing but the units of the coefficients and of `lam`, which must be divided
-    by it and multiplied by its square.
+    The size of the columns is m / sqrt(s). Here m is the median over the columns of the root mean square of their
+    entries that are not 0, and s is the mean share of such entries. A column whose mean is further from 0 than its
+    standard deviation counts with that deviation in place of the root mean square, and with the share 1. It is 1 for
+    standardised columns, and near 1 for text whose rows have the length 1. So with the default `lam` a common factor of
+    all columns only divides the coefficients by it. A `lam` of your own must be multiplied by its square to have the
+    same effect.
 
-    Scales of columns matter to Newton's method only through `lam`. If `lam` is tiny beside the squares of rows that can
-    be separated, scores are so large that the logistic risk is nearly piecewise linear. The method then minimises
-    smoothed risks, one after the other; `objective` has the least risk so far, and "tol" says that an upper bound of
+    The scales of the columns matter to Newton's method only through `lam`. If `lam` is tiny and the rows can be
+    separated, scores are so large that the logistic risk is nearly piecewise linear. The method then minimises smoothed
+    risks, one after the other. `objective` has the least risk so far, and the status "tol" says that an upper bound of
     R - min R is at most ``tol * |R|``.
 
-    The unbiased risk of a flexible model can be driven below 0, where it fits the labelled rows too closely;
-    `fit_nnpu` takes such steps back, or with a large `beta` follows this risk.
+    A flexible model can drive the unbiased risk below 0, where it fits the labelled rows too closely. `fit_nnpu` takes
+    such steps back; with a large `beta` it follows the risk of uPU.
 
     References
     ----------

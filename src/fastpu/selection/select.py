@@ -135,10 +135,10 @@ def select(
 ) -> Selection:
     """Choose the parameters of a fit by a criterion on held-out rows, and fit all rows with the best ones.
 
-    This is a grid search for data without labelled negatives, for which no accuracy can be computed. Take
-    ``scoring="lift"`` with a share `k` for a ranking, "err_star" for a classifier if the prior is known, and "puf" if
-    it is not. With fewer than some twenty labelled rows leave the parameters at their defaults, because so few rows can
-    hardly tell values apart.
+    This is a grid search for data without labelled negatives, for which no accuracy can be computed. For a ranking take
+    ``scoring="lift"`` with a share `k`; for a classifier take "err_star" if the prior is known, and "puf" if it is not.
+    With fewer than some twenty labelled rows leave the parameters at their defaults: so few rows can hardly tell two
+    values apart.
 
     Each point of the grid is fitted to the rows outside each fold and judged on the rows in it. The score of the point
     is the mean over the folds. With a validation set, each point is fitted to all rows and judged on that set.
@@ -169,44 +169,55 @@ def select(
           the rows alone.
         - A callable ``scoring(model, X, y) -> float`` gets the held-out rows and their labels, and is maximised.
     cv : int, sequence of pairs of arrays, or splitter, default 4
-        A number of folds, into which the rows of each kind of label are dealt separately; with `groups` the folds hold
-        whole groups. Or the folds themselves, each as a pair (numbers of training rows, numbers of held-out rows). Or a
-        splitter such as scikit-learn's `StratifiedKFold`; for one that needs groups pass
-        ``list(cv.split(X, y, groups))``.
+        The folds.
+
+        - A number of folds >= 2. The rows of each kind of label are dealt to them separately. With `groups` the folds
+          hold whole groups.
+        - A sequence with a pair (numbers of training rows, numbers of held-out rows) for each fold.
+        - A splitter such as scikit-learn's `StratifiedKFold`. For one that needs groups pass ``list(cv.split(X, y,
+          groups))``.
     validation : (X, y), optional
-        Rows to judge by instead of folds. For "error" and "auc" their labels are true ones, {1, -1}, {1, 0} or
-        booleans; for the other criteria +1 and 0 (unlabelled).
+        Rows and labels to judge by in place of folds. For "error" and "auc" the labels are true ones, {1, -1}, {1, 0}
+        or booleans; for the other criteria they are +1 and 0 (unlabelled).
     refine : {"greedy"}, optional
-        After the grid, go on from the best point: in each round each numeric parameter that has at least two values in
-        the grid is made 10 % larger and 10 % smaller, one parameter at a time (whole numbers change by at least 1). The
-        search goes to the best of these points if it is better, and ends otherwise.
-    random_state : int >= 0, numpy.random.Generator or None
-        Draws the folds. If `fit` takes a `random_state`, all fits get the same seed: this integer, or one drawn.
+        "greedy" goes on from the best point of the grid. In each round, each numeric parameter with at least two values
+        in the grid is made 10 % larger and 10 % smaller, one parameter at a time (whole numbers change by at least 1).
+        The search goes to the best of these points if it is better, and ends otherwise. By default only the grid is
+        tried.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the folds. If `fit` takes a `random_state`, all fits get the same seed: this int,
+        or one that is drawn. None takes a fresh seed.
     prior : float or PriorEstimate, optional
-        P(Y = 1), in (0, 1): among the unlabelled rows with ``scenario="case_control"``, among all rows with
-        ``"single_set"``. For "err_star" and "average_precision". A `fit` that needs a `prior` gets this one too, as a
-        share of the unlabelled rows unless it takes a `scenario` as well. A `fit` that needs none, such as `fit_forest`
-        with ``loss="gini"``, gets none. For a fit with another prior than the criterion put it into the grid:
-        ``{"prior": [0.1]}``.
+        The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows. The criteria "err_star" and "average_precision" need it.
+
+        A `fit` that needs a `prior` gets this one too: with its `scenario` if it takes one, and else converted to the
+        share among the unlabelled rows. A `fit` that needs none, such as `fit_forest` with ``loss="gini"``, gets none.
+        To fit with another prior than that of the criterion, put it into the grid: ``{"prior": [0.1]}``.
     scenario : {"case_control", "single_set"}, default "case_control"
-        Whether the unlabelled rows alone are a sample of the population, or all rows together. For "puf" and
-        "err_star". "average_precision" takes from it only what `prior` is a share of.
+        How the rows were drawn. "case_control": the unlabelled rows are a sample of the population. "single_set": all
+        rows together are one. It matters to "puf" and "err_star". For "average_precision" it only says what `prior` is
+        a share of.
     k : int or float, optional
-        For "lift": how many of the held-out unlabelled rows are flagged. A float in (0, 1] is a share of them, which
-        does not depend on the size of the folds.
+        For "lift", which needs it: how many of the held-out unlabelled rows are flagged. A float in (0, 1] is a share
+        of them, which does not depend on the size of the folds; an int >= 1 is a number of rows.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0 of the rows, for fits and scores. "lift", "average_precision", callables and validation sets are
         scored without weights.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. Folds hold out
-        whole groups, so that points are judged by rows of new groups. A `fit` that takes groups gets them too.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Folds
+        then hold out whole groups, so that points are judged by rows of new groups. A `fit` that takes groups gets them
+        too.
     admit : sequence of {"not_converged", "degenerate"}, default ()
-        Flawed models that may be chosen. By default a point is inadmissible, and has the worst possible score, if any
-        of its fits warns with ConvergenceWarning or DegenerateModelWarning. A point whose fit fails always is.
+        Which flawed models may be chosen. By default a point is inadmissible, and has the worst possible score, if any
+        of its fits warns with ConvergenceWarning ("not_converged") or DegenerateModelWarning ("degenerate"). A point
+        whose fit fails is always inadmissible.
     n_threads : int, optional
-        Most threads to use. If joblib is installed, so many processes with one thread each make the fits; otherwise
-        each fit uses the threads, as grids of kernel machines always do (see the notes). The result is the same. By
-        default one fit is made after the other, with the threads that it uses by default.
+        The most threads to use, >= 1. By default one fit is made after the other, each with the threads that it uses by
+        default. The result is the same for any number.
+
+        With a number, and joblib installed, the fits are made by that many processes with one thread each. Without
+        joblib each fit uses that many threads. Grids of kernel machines always do (see Notes).
     **fit_params
         Further arguments of every fit. `sample_cost` is cut by rows, as `sample_weight` is.
 
@@ -219,12 +230,12 @@ def select(
     ------
     TypeError, ValueError
         If an argument is not as described, `fit` returns no such object, no point is admissible, or all fits fail. The
-        message has the first reason.
+        message gives the reason of the first point.
 
     Warns
     -----
     FailedFitWarning
-        If some points of the grid failed: how many, and why the first one did.
+        If some points of the grid failed. The message says how many, and why the first one did.
     ConvergenceWarning
         If the greedy search still finds better points after 1000 rounds.
 

@@ -52,72 +52,85 @@ def fit_bagging_svm(
     It is for few positives, many unlabelled rows, and a smooth boundary in standardised columns. For columns of several
     kinds take `fit_forest`. `BaggingSVM.oob_decision_function` ranks the unlabelled rows without a second fit.
 
-    Each of T bags holds all n_pos positive rows and K unlabelled rows, drawn with replacement, which stand in for
-    negatives. Its SVM minimises
+    Each of T bags holds all n_pos positive rows and K unlabelled rows, which are drawn with replacement and stand in
+    for negatives. Its SVM minimises
 
         |w|^2 / 2 + C sum_P max(0, 1 - f_t(x_i)) + C n_pos / K sum_(bag t) max(0, 1 + f_t(x_i)),
 
-    so that both sides weigh the same, and f = (f_1 + ... + f_T) / T. Few of the hidden positives are in any one bag,
-    and the mean evens out the harm that they do.
+    so that positive and unlabelled rows have the same total cost. The model is f = (f_1 + ... + f_T) / T. Few of the
+    hidden positives are in any one bag, and the mean evens out the harm that they do.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
-        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
-        between every two rows, of shape (n, n), dense.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Kernel values are of the type
+        of `X`, and float64 for "poly". With ``kernel="precomputed"`` it is the symmetric dense matrix of shape (n, n)
+        that holds the kernel value of every two rows.
     y : array-like of shape (n,)
-        +1 for labelled positives and 0 for unlabelled rows. Also taken: {1, 0}, bool and {1, nan}; `fastpu.as_labels`
-        converts other codings.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     C : float, default 1.0
-        > 0, the cost of a positive row.
+        The cost of an error on a positive row, > 0. A larger value makes the boundary follow the training rows more
+        closely.
     n_bags : int, optional
-        T, the number of bags; by default 35 if they have up to 20 unlabelled rows, else 11.
+        T, the number of bags, >= 1. By default 35 if a bag has at most 20 unlabelled rows, and 11 if it has more.
     bag_ratio : float or None, default 1.0
-        > 0. A bag has K = `bag_ratio` n_pos unlabelled rows, rounded, at least 1. None draws as many rows as are
-        unlabelled (a bootstrap).
-    kernel : str or callable, default "linear"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
-        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
-        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
-        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
-        the dual problem is not convex: the fit then ends at one of several stationary points.
+        The number of unlabelled rows in a bag for each positive row, > 0: K = `bag_ratio` n_pos, rounded, and at least
+        1. None draws as many rows as are unlabelled (a bootstrap).
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "linear"
+        The kernel K(x, z) of two rows:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is not positive definite, so the problem is not convex, and the fit
+          ends at one of several stationary points.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows, dense or CSR as `X` is, and returns their kernel values as a
+          matrix of shape (len(A), len(B)). It must be symmetric, which is tested on a sample of rows before the fit. It
+          runs on the calling thread.
     gamma : float, "scale" or "auto", default "scale"
-        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
-        of `X`; all bags have the same width. "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`; all bags have the
+        same width. "auto" is 1 / d.
     degree : int, default 3
-        Degree of the kernel "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        Constant of the kernels "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB, which all bags share. It changes the time, not the model. The linear kernel
-        needs none.
+        The most memory for kernel rows, in MiB, > 0. All bags share it. It changes the time, not the model. The linear
+        kernel needs none.
     tol : float, default 1e-3
-        The SVM of a bag is solved when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+        The largest violation of an optimality (KKT) condition, > 0, with which the SVM of a bag counts as solved. It is
+        that of LIBSVM.
     max_iter : int, optional
-        Most updates of a pair of dual variables in a bag; by default 10^7, or 100 n if that is more.
+        The most steps of the solver in a bag, >= 1. A step changes a pair of dual variables. By default 10^7, or 100 n
+        if that is more.
     sample_weight : None
-        Anything else is refused with a TypeError. A row that is there twice is drawn twice as often, which no weight in
-        the loss makes up for. Repeat rows, or use `fit_bsvm`.
+        Weights are refused with a TypeError: a repeated row is drawn more often, which no weight in the loss imitates.
+        Repeat rows, or use `fit_bsvm`.
     groups : array-like of shape (n,), optional
-        Which rows belong together, such as those of one customer: a label of any kind for each row. Each bag then
-        leaves some 37 % of the groups of the unlabelled rows out, and an unlabelled row is scored out of bag by the
-        bags that hold no row of its group. Positive rows are in every bag, so unlabelled rows of their groups get no
-        out-of-bag score.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed or generator that draws the bags.
+        A label of any kind for each row, which says which rows belong together, such as those of one customer. Each bag
+        then leaves out some 37 % of the groups of the unlabelled rows, and an unlabelled row is scored out of bag by
+        the bags that hold no row of its group. Positive rows are in every bag, so unlabelled rows of their groups get
+        no out-of-bag score.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the bags. An int gives the same result in every call. A generator is drawn from,
+        and so advances. None takes a fresh seed.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: BagRound) -> bool`` is called after every bag, in their order. If it returns True, the fit ends
-        with the bags so far.
+        ``callback(info: BagRound) -> bool | None``, called after every bag, in their order. If it returns True, the fit
+        ends, and the model has the bags so far.
     progress : bool, default False
-        Show a progress bar that counts bags (with tqdm if it is installed).
+        Whether to show a progress bar that counts bags. The bar is that of tqdm; without tqdm a line is printed to
+        standard error every ten seconds.
 
     Returns
     -------
     BaggingSVM
-        With `oob_decision_function`, which scores the unlabelled training rows by the bags that they are not in.
+        The model. Its `oob_decision_function` scores each unlabelled training row by the bags that do not hold it.
 
     Raises
     ------
@@ -125,7 +138,7 @@ def fit_bagging_svm(
         If an argument is not as described, or if `y` has labelled negatives, no positive or no unlabelled row. The
         message names the argument, what is expected and what came.
     MemoryError
-        If there is no memory for the work. The message says how much was wanted.
+        If there is too little memory. The message says how many bytes were wanted.
 
     Warns
     -----
@@ -137,9 +150,8 @@ def fit_bagging_svm(
     Notes
     -----
     A fit makes T SVMs of n_pos + K rows, several at a time unless the kernel is linear. Then it scores the training
-    rows, in O(n n_support d), or O(n d T) with the linear kernel. If the kernel is not linear, bags of at least half as
-    many rows as are unlabelled start from the SVM of all rows, in which each unlabelled row counts as often as it is in
-    a bag on average.
+    rows, in O(n n_support d), or O(n d T) with the linear kernel. If the kernel is not linear and K is at least half
+    the number of unlabelled rows, the SVM of all rows is solved first, and each bag starts from it.
 
     References
     ----------

@@ -42,7 +42,7 @@ def fit_bsvm(
     callback: RoundCallback[SvmRound] | None = None,
     progress: bool = False,
 ) -> KernelMachine | list[KernelMachine]:
-    """Biased SVM (BSVM): a C-SVM of positive against unlabelled rows, with a cost for each of the two.
+    """Biased SVM (BSVM): a C-SVM of positive against unlabelled rows, with a cost for each of the two kinds.
 
     It is for a smooth boundary in standardised columns, or for text (linear kernel, CSR), with some ten labelled rows
     or more. You choose the two costs, for example by `select`. With fewer labelled rows `fit_bagging_svm` ranks better.
@@ -51,54 +51,66 @@ def fit_bsvm(
 
         |w|^2 / 2 + C C_pos sum_P max(0, 1 - f(x_i)) + C C_unl sum_U max(0, 1 + f(x_i)),    f(x) = w'phi(x) + b.
 
-    The unlabelled rows stand in for negatives. The smaller `C_unl` is, the less the positives hidden among them matter.
-    If a model calls all rows positive, or none, one of the costs is far too large.
+    The unlabelled rows stand in for negatives. The smaller `C_unl` is, the less harm the positives hidden among them
+    do. If a model calls all rows positive, or none, one of the costs is far too large.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Kernel values have the
-        type of `X`, but float64 for "poly". With ``kernel="precomputed"``: the symmetric matrix of kernel values
-        between every two rows, of shape (n, n), dense.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Kernel values are of the type
+        of `X`, and float64 for "poly". With ``kernel="precomputed"`` it is the symmetric dense matrix of shape (n, n)
+        that holds the kernel value of every two rows.
     y : array-like of shape (n,)
-        +1 for labelled positives and 0 for unlabelled rows. Also taken: {1, 0}, bool and {1, nan}; `fastpu.as_labels`
-        converts other codings.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     C_pos, C_unl : float or sequence of floats
-        Costs > 0 of a positive and of an unlabelled row, to be chosen on held-out rows. C_pos = C_unl * n_unl / n_pos
-        gives both groups the same total cost. Sequences of `C_pos`, `C_unl`, `C` and `gamma`, of one length, fit a
-        model for each entry and give a list of them. With the kernels "rbf", "poly" and "precomputed" these models
-        share kernel rows and start from each other's solutions, unless there is a callback or a progress bar.
+        The cost of an error on a positive and on an unlabelled row, > 0. Choose them on held-out rows, for example by
+        `select`. With C_pos = C_unl * n_unl / n_pos both groups have the same total cost.
+
+        Each of `C_pos`, `C_unl`, `C` and `gamma` may be a sequence. All sequences must have one length; the fit then
+        returns a list with a model for each entry. With the kernels "rbf", "poly" and "precomputed" these models share
+        kernel rows and start from each other's solutions, unless there is a callback or a progress bar.
     C : float or sequence of floats, default 1.0
-        > 0. It multiplies both costs.
-    kernel : str or callable, default "linear"
-        "linear" is x'z, "poly" (gamma x'z + coef0)^degree, "rbf" exp(-gamma |x - z|^2), and "sigmoid" tanh(gamma x'z +
-        coef0). With "precomputed" `X` holds the kernel values. A function k(A, B) returns the kernel between the rows
-        of two matrices, of shape (len(A), len(B)). It gets rows of `X`, dense or CSR as `X` is, on the calling thread.
-        It must be symmetric: a sample of rows is tested before the fit. "sigmoid" is not positive definite, so that
-        the dual problem is not convex: the fit then ends at one of several stationary points.
+        A factor of both costs, > 0.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default "linear"
+        The kernel K(x, z) of two rows:
+
+        - "linear" is x'z.
+        - "poly" is (gamma x'z + coef0)^degree.
+        - "rbf" is exp(-gamma |x - z|^2).
+        - "sigmoid" is tanh(gamma x'z + coef0). It is not positive definite, so the problem is not convex, and the fit
+          ends at one of several stationary points.
+        - "precomputed" says that `X` holds the kernel values.
+        - A function ``k(A, B)`` gets two matrices of rows, dense or CSR as `X` is, and returns their kernel values as a
+          matrix of shape (len(A), len(B)). It must be symmetric, which is tested on a sample of rows before the fit. It
+          runs on the calling thread.
     gamma : float, "scale" or "auto", or a sequence of these, default "scale"
-        Width of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d var(X)), with the variance of all entries
-        of `X` (counted by `sample_weight`). "auto" is 1 / d.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, in which a row
+        counts by its weight. "auto" is 1 / d.
     degree : int, default 3
-        Degree of the kernel "poly".
+        The degree of the kernel "poly", from 0 to 1000.
     coef0 : float, default 0.0
-        Constant of the kernels "poly" and "sigmoid".
+        The constant of the kernels "poly" and "sigmoid", any finite number.
     cache_mb : float, default 200
-        Most memory for kernel rows, in MiB. It changes the time, not the model. The linear kernel needs none.
+        The most memory for kernel rows, in MiB, > 0. It changes the time, not the model. The linear kernel needs none.
     tol : float, default 1e-3
-        The fit ends when no optimality (KKT) condition is violated by more than this, as in LIBSVM.
+        The largest violation of an optimality (KKT) condition, > 0, with which the fit ends. It is that of LIBSVM.
     max_iter : int, optional
-        Most updates of a pair of dual variables; by default 10^7, or 100 n if that is more.
+        The most steps of the solver, >= 1. A step changes a pair of dual variables. By default 10^7, or 100 n if that
+        is more.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows, which multiply the costs. A weight has the effect of repeating the row. Rows of weight
-        0 are left out.
+        Weights >= 0, which multiply the costs. A weight counts as that many repetitions of the row. Rows of weight 0
+        are left out.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: SvmRound) -> bool`` is called after every working set of rows. If it returns True, the fit
-        ends.
+        ``callback(info: SvmRound) -> bool | None``, called after every working set of rows. If it returns True, the fit
+        ends with the solution so far.
     progress : bool, default False
-        Show a progress bar that counts working sets (with tqdm if it is installed).
+        Whether to show a progress bar that counts working sets of rows. The bar is that of tqdm; without tqdm a line is
+        printed to standard error every ten seconds.
 
     Returns
     -------
@@ -110,22 +122,21 @@ def fit_bsvm(
         If an argument is not as described, or if `y` has labelled negatives, no positive or no unlabelled row. The
         message names the argument, what is expected and what came.
     MemoryError
-        If there is no memory for the work. The message says how much was wanted.
+        If there is too little memory. The message says how many bytes were wanted.
 
     Warns
     -----
     ConvergenceWarning
-        If the fit ends before it meets `tol`, because `max_iter` is reached or because rounding leaves nothing to gain.
+        If the fit ends before it meets `tol`: after `max_iter` steps, or because rounding errors hide any further gain.
     DegenerateModelWarning
         If the model calls all training rows positive, or all negative.
 
     Notes
     -----
-    With the linear kernel the engine of `fit_isvm` solves the problem: by coordinate descent for sparse or many
-    features, O(entries of X) a round, else by an interior point method in some 15 passes of O(n d^2). With other
-    kernels the solver is sequential minimal optimisation: an update costs O(n) and, unless they are cached, two kernel
-    rows of O(n d). Memory: `cache_mb`, a copy of the rows (none for the linear kernel), the support vectors, and some
-    200 bytes a row.
+    With the linear kernel the solver is an interior point method, in some 15 passes of O(n d^2). For sparse or many
+    features it is coordinate descent, in O(entries of X) a round. With other kernels it is sequential minimal
+    optimisation: a step costs O(n) and, unless they are cached, two kernel rows of O(n d). Memory: `cache_mb`, a copy
+    of the rows (none for the linear kernel), the support vectors, and some 200 bytes a row.
 
     References
     ----------

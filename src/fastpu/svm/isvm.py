@@ -43,73 +43,81 @@ def fit_isvm(
     callback: RoundCallback[MarginRound] | None = None,
     progress: bool = False,
 ) -> LinearMachine | list[LinearMachine]:
-    """ISVM, the iterative SVM: a linear SVM, and the labels that it gives to unlabelled rows, by turns.
+    """ISVM, the iterative SVM: fit a linear SVM, label the unlabelled rows by it, and repeat.
 
     It is for a linear boundary where classes overlap and no prior is known, for text (CSR), and for more columns than
     rows. The one parameter to choose is `C`. Standardise columns of numbers. Where positives are rare, `predict` calls
     too many rows positive: the scores still rank, and `LinearMachine.with_threshold` matches a prior.
 
-    With labels y that are +1 on labelled rows, and with n_+ and n_- rows labelled +1 and -1, let
+    Let the labels y be +1 on the labelled rows, and +1 or -1 on each unlabelled row. With n_+ rows labelled +1 and n_-
+    rows labelled -1, let
 
         S(f, y) = |w|^2 / 2 + C [ 1/n_+ sum_(y_i = 1) L(f(x_i)) + 1/n_- sum_(y_i = -1) L(-f(x_i)) ],    f(x) = w'x + b,
 
-    and L(z) = max(0, 1 - z). f_0 minimises S with all unlabelled rows negative, y_k gives them the signs of f_k (-1
-    where it is 0), and f_(k+1) minimises S(., y_k), for k = 0, 1, ... The iteration ends with
+    and L(z) = max(0, 1 - z). The first classifier f_0 minimises S with all unlabelled rows labelled -1. Then, for k =
+    0, 1, ..., the labels y_k give the unlabelled rows the signs of f_k (-1 where it is 0), and f_(k+1) minimises S(.,
+    y_k). The iteration ends with
 
-    - status "no_negative": f_(k+1) calls no unlabelled row negative, so that S is not defined. No minimiser does so; a
-      sub-problem was then not solved;
+    - status "labels": y_(k+1) = y_k, a fixed point;
+    - status "tol": S(f_(k+1), y_(k+1)) differs from S(f_k, y_k) by at most a share `tol`;
     - status "increase": the new labels would raise S, S(f_(k+1), y_(k+1)) > S(f_(k+1), y_k). They can, because they
       change n_+ and n_-;
-    - status "labels": y_(k+1) = y_k, a fixed point;
-    - status "tol": S(f_(k+1), y_(k+1)) differs from S(f_k, y_k) by at most a share `tol`.
+    - status "no_negative": f_(k+1) calls no unlabelled row negative, so that S is not defined. No minimiser does so,
+      which means that a sub-problem was not solved.
 
-    The model is f_(k+1), with the labels y_k in the first three cases and y_(k+1) in the last.
+    The model is f_(k+1). It keeps the labels y_(k+1) if "tol", `max_iter` or the callback ends the iteration, and y_k
+    otherwise.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Features on one scale help.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Bring the features to one
+        scale, for example by standardising them.
     y : array-like of shape (n,)
-        +1 for labelled positives and 0 for unlabelled rows. Also taken: {1, 0}, bool and {1, nan}; `fastpu.as_labels`
-        converts other codings.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     C : float, sequence of floats or None, default None
-        > 0. A larger value allows fewer errors on the training rows. None takes 80 n_pos / (s^2 sqrt(max(n_pos, d))),
-        where n_pos is the number of labelled rows (or the sum of their weights, if that is more) and s^2 the mean
-        squared distance of rows from their mean, which is d for standardised columns. The model has the value in its
-        `params`. A sequence gives a list of models, the same as single fits give, bit by bit. What depends on `X` alone
-        is computed once for them, and several are fitted at a time, one in each thread, if there is no callback.
+        The cost of errors, > 0. A larger value allows fewer errors on the training rows. A sequence gives a list of
+        models, which are, bit by bit, those of single fits. What depends on `X` alone is computed once for all of them.
+        Without a callback several are fitted at a time, each in a thread.
+
+        None takes 80 n_pos / (s^2 sqrt(max(n_pos, d))). Here n_pos is the number of labelled rows, or the sum of their
+        weights if that is more; s^2 is the mean squared distance of rows from their mean, which is d for standardised
+        columns. The model keeps the value in its `params`.
     tol : float, default 1e-3
-        >= 0. The iteration ends when S changes by at most this share. With 0 it goes on until S does not change
-        at all or another status ends it, which takes finitely many steps.
+        The iteration ends when S changes by at most this share, >= 0. With 0 it goes on until S does not change at all
+        or another status ends it, which takes finitely many steps.
     max_iter : int, default 100
-        Most steps after f_0. Two or three are usual.
+        The most steps after f_0, >= 1. Two or three are usual.
     solver_tol : float, default 1e-9
-        In (0, 1). The solver of a sub-problem stops at this duality gap, relative to the objective.
+        The duality gap at which the solver of a sub-problem stops, as a share of the objective, in (0, 1).
     solver_max_iter : int, optional
-        Most iterations of the solver in one sub-problem; by default what each solver allows itself.
+        The most iterations of the solver in one sub-problem, >= 1. By default each solver has its own limit.
     check_increase : bool, default True
-        Whether the status "increase" ends the iteration, as in the paper: S(f_k, y_k) then never increases. Without it
+        Whether the status "increase" ends the iteration, as in the paper; S(f_k, y_k) then never increases. With False,
         models of the paper's examples are slightly better on new rows, but labels can go round in a cycle. A cycle is
         recognised, and ends the iteration with the status "max_iter".
     solver : {"exact", "iadmm"}, default "exact"
-        "exact" is an interior-point and active-set method. For more than 1000 features and for CSR it is coordinate
-        descent, and sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
+        "exact" is an interior-point and active-set method; for more than 1000 features and for CSR it is coordinate
+        descent, or sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
         direction method, with the errors of its print corrected.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows. A weight has the effect of repeating the row, in n_+, n_- and the sums. Rows of weight
-        0 are left out. A common factor of all weights matters to the default of `C` alone.
+        Weights >= 0. A weight counts as that many repetitions of the row, in n_+, n_- and the sums. Rows of weight 0
+        are left out. A common factor of all weights changes only the default of `C`.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: MarginRound) -> bool`` is called after each of f_0, f_1 and so on. If it returns True, the fit
-        ends; values of `C` that have not been fitted yet are then left out.
+        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1, .... If it
+        returns True, the fit ends. Values of `C` that have not been fitted by then are left out.
     progress : bool, default False
-        Show a progress bar that counts f_0, f_1, ... (with tqdm if it is installed).
+        Whether to show a progress bar that counts the classifiers f_0, f_1, .... The bar is that of tqdm; without tqdm
+        a line is printed to standard error every ten seconds.
 
     Returns
     -------
     LinearMachine, or a list of them if `C` is a sequence
-        With `coef`, `intercept`, `pseudo_labels`, `status` and `history`.
+        The model, with `coef`, `intercept`, `pseudo_labels`, `status` and `history`.
 
     Raises
     ------
@@ -117,26 +125,25 @@ def fit_isvm(
         If an argument is not as described, or if `y` has labelled negatives, no positive or no unlabelled row. The
         message names the argument, what is expected and what came.
     MemoryError
-        If there is no memory for the work. The message says how much was wanted.
+        If there is too little memory. The message says how many bytes were wanted.
 
     Warns
     -----
     ConvergenceWarning
-        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`. The message then has its duality
-        gap.
+        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`. The message gives its duality gap.
     DegenerateModelWarning
         If the iteration ends with "no_negative", or the model calls all training rows the same.
     EstimateWarning
         If the model calls far more unlabelled rows positive than can be: where a share r of the labelled rows and a
         share q of the unlabelled ones score above a threshold, at most q / r of the unlabelled rows are positive. The
-        warning comes if by that bound a fifth of the rows that are called positive, or more, are negative. The scores
-        may still rank well, so `select` does not leave out such a model.
+        warning comes if by that bound a fifth or more of the rows that are called positive are negative. The scores may
+        still rank well, so `select` does not leave out such a model.
 
     Notes
     -----
-    Each step is one sub-problem: a weighted SVM whose intercept is not penalised. Without a start it costs some 10 to
-    20 times O(n d^2), and less from the last solution. Memory is O(n + d^2) beside `X`. The minimiser has one w, but S
-    can have an interval of best intercepts, about 2 wide for small `C`. The model always has its middle.
+    Each step is one sub-problem: a weighted SVM whose intercept is not penalised. Without a start it costs 10 to 20
+    times O(n d^2), and less from the last solution. Memory is O(n + d^2) beside `X`. The minimising w is unique, but S
+    can have an interval of best intercepts, about 2 wide for small `C`; the model has the middle of it.
 
     References
     ----------
@@ -195,71 +202,85 @@ def fit_ipsi(
     callback: RoundCallback[MarginRound] | None = None,
     progress: bool = False,
 ) -> LinearMachine | list[LinearMachine]:
-    """IPSI, iterative psi-learning: `fit_isvm` with the psi loss, which no outlier can outweigh.
+    """IPSI, iterative psi-learning: the iterative SVM with the psi loss, which bounds the influence of an outlier.
 
     It is for data that suit `fit_isvm`, but have rows far on the wrong side: wrong labels, or outliers among the
     unlabelled rows. With a small `C` it can collapse to a model that calls all rows the same.
 
-    With labels y that are +1 on labelled rows, and with n_+ and n_- rows labelled +1 and -1, let
+    Let the labels y be +1 on the labelled rows, and +1 or -1 on each unlabelled row. With n_+ rows labelled +1 and n_-
+    rows labelled -1, let
 
         S(f, y) = |w|^2 / 2 + C [ 1/n_+ sum_(y_i = 1) L(f(x_i)) + 1/n_- sum_(y_i = -1) L(-f(x_i)) ],    f(x) = w'x + b,
 
-    and L(z) = min(1, max(0, 1 - z)) = max(0, 1 - z) + min(z, 0). y_k gives the unlabelled rows the signs of f_k, and
-    f_(k+1) is to minimise S(., y_k), for k = 0, 1, ... The minimiser is sought by the difference-of-convex iteration
-    from f_k: min(z, 0) is replaced by s z, with s = 1 where z < 0 at the last classifier and 0 elsewhere. This is a
-    convex problem, which is solved again and again until the set of rows with s = 1 comes back. S never increases on
-    the way. The end is a fixed point of that iteration, not always the least minimum. What ends the outer iteration is
-    what ends `fit_isvm` (`LinearMachine.status`), and the status "collapsed", where w is 0.
+    with the psi loss L(z) = min(1, max(0, 1 - z)) = max(0, 1 - z) + min(z, 0). For k = 0, 1, ..., the labels y_k give
+    the unlabelled rows the signs of f_k (-1 where it is 0), and f_(k+1) is to minimise S(., y_k). The minimiser is
+    sought by the difference-of-convex iteration from f_k: min(z, 0) is replaced by s z, with s = 1 where z < 0 at the
+    last classifier and 0 elsewhere. This is a convex problem. It is solved again and again, until the set of rows with
+    s = 1 comes back. S never increases on the way. The end is a fixed point of that iteration, not always the least
+    minimum.
+
+    The outer iteration ends with
+
+    - status "labels": y_(k+1) = y_k, a fixed point;
+    - status "tol": S(f_(k+1), y_(k+1)) differs from S(f_k, y_k) by at most a share `tol`;
+    - status "increase": the new labels would raise S, S(f_(k+1), y_(k+1)) > S(f_(k+1), y_k);
+    - status "no_negative": f_(k+1) calls no unlabelled row negative, so that S is not defined;
+    - status "collapsed": w is 0 (see Notes).
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        Rows of features. float32 and float64 in C order, and CSR, are used without a copy. Features on one scale help.
+        Rows of features. float32 and float64, in C order or CSR, are used without a copy. Bring the features to one
+        scale, for example by standardising them.
     y : array-like of shape (n,)
-        +1 for labelled positives and 0 for unlabelled rows. Also taken: {1, 0}, bool and {1, nan}; `fastpu.as_labels`
-        converts other codings.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. {1, 0}, booleans and {1, NaN} are taken too;
+        `fastpu.as_labels` converts other codings.
     C : float, sequence of floats or None, default None
-        > 0. A larger value allows fewer errors on the training rows. None takes 80 n_pos / (s^2 sqrt(max(n_pos, d))),
-        where n_pos is the number of labelled rows (or the sum of their weights, if that is more) and s^2 the mean
-        squared distance of rows from their mean, which is d for standardised columns. The model has the value in its
-        `params`. A sequence gives a list of models, the same as single fits give, bit by bit. What depends on `X` alone
-        is computed once for them, and several are fitted at a time, one in each thread, if there is no callback.
+        The cost of errors, > 0. A larger value allows fewer errors on the training rows. A sequence gives a list of
+        models, which are, bit by bit, those of single fits. What depends on `X` alone is computed once for all of them.
+        Without a callback several are fitted at a time, each in a thread.
+
+        None takes 80 n_pos / (s^2 sqrt(max(n_pos, d))). Here n_pos is the number of labelled rows, or the sum of their
+        weights if that is more; s^2 is the mean squared distance of rows from their mean, which is d for standardised
+        columns. The model keeps the value in its `params`.
     init : {"hinge", "psi", "isvm"}, default "hinge"
-        f_0. "hinge" is the minimiser of S with the loss max(0, 1 - z) and all unlabelled rows negative. "psi" is what
-        the difference-of-convex iteration makes of that with the same labels, as the paper prints it. "isvm" is the
+        The start f_0. "hinge" minimises S with the loss max(0, 1 - z) and all unlabelled rows labelled -1. "psi" goes
+        on from there by the difference-of-convex iteration with the same labels, as the paper prints it. "isvm" is the
         model of `fit_isvm`, with its `pseudo_labels` as y_0.
     tol : float, default 1e-3
-        >= 0. The iteration ends when S changes by at most this share. With 0 it goes on until S does not change
-        at all or another status ends it, which takes finitely many steps.
+        The iteration ends when S changes by at most this share, >= 0. With 0 it goes on until S does not change at all
+        or another status ends it, which takes finitely many steps.
     max_iter : int, default 100
-        Most steps after f_0. One or two are usual.
+        The most steps after f_0, >= 1. One or two are usual.
     solver_tol : float, default 1e-9
-        In (0, 1). The solver of a sub-problem stops at this duality gap, relative to the objective.
+        The duality gap at which the solver of a sub-problem stops, as a share of the objective, in (0, 1).
     solver_max_iter : int, optional
-        Most iterations of the solver in one sub-problem; by default what each solver allows itself.
+        The most iterations of the solver in one sub-problem, >= 1. By default each solver has its own limit.
     check_increase : bool, default True
-        Whether the status "increase" ends the iteration, as in the paper: S(f_k, y_k) then never increases. Without it
+        Whether the status "increase" ends the iteration, as in the paper; S(f_k, y_k) then never increases. With False,
         models of the paper's examples are slightly better on new rows, but labels can go round in a cycle. A cycle is
         recognised, and ends the iteration with the status "max_iter".
     solver : {"exact", "iadmm"}, default "exact"
-        "exact" is an interior-point and active-set method. For more than 1000 features and for CSR it is coordinate
-        descent, and sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
+        "exact" is an interior-point and active-set method; for more than 1000 features and for CSR it is coordinate
+        descent, or sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
         direction method, with the errors of its print corrected.
     sample_weight : array-like of shape (n,), optional
-        Weights >= 0 of the rows. A weight has the effect of repeating the row, in n_+, n_- and the sums. Rows of weight
-        0 are left out. A common factor of all weights matters to the default of `C` alone.
+        Weights >= 0. A weight counts as that many repetitions of the row, in n_+, n_- and the sums. Rows of weight 0
+        are left out. A common factor of all weights changes only the default of `C`.
     n_threads : int, optional
-        Most threads to use; by default the CPUs that this process may use. The model does not depend on it.
+        The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
+        bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: MarginRound) -> bool`` is called after each of f_0, f_1 and so on. If it returns True, the fit
-        ends; values of `C` that have not been fitted yet are then left out.
+        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1, .... If it
+        returns True, the fit ends. Values of `C` that have not been fitted by then are left out.
     progress : bool, default False
-        Show a progress bar that counts f_0, f_1, ... (with tqdm if it is installed).
+        Whether to show a progress bar that counts the classifiers f_0, f_1, .... The bar is that of tqdm; without tqdm
+        a line is printed to standard error every ten seconds.
 
     Returns
     -------
     LinearMachine, or a list of them if `C` is a sequence
-        With `coef`, `intercept`, `pseudo_labels`, `status` and `history`.
+        The model, with `coef`, `intercept`, `pseudo_labels`, `status` and `history`.
 
     Raises
     ------
@@ -267,28 +288,30 @@ def fit_ipsi(
         If an argument is not as described, or if `y` has labelled negatives, no positive or no unlabelled row. The
         message names the argument, what is expected and what came.
     MemoryError
-        If there is no memory for the work. The message says how much was wanted.
+        If there is too little memory. The message says how many bytes were wanted.
 
     Warns
     -----
     ConvergenceWarning
-        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`. The message then has its duality
-        gap.
+        If `max_iter` is reached, or a sub-problem is not solved to `solver_tol`. The message gives its duality gap.
     DegenerateModelWarning
         If the psi loss has collapsed, if the iteration ends with "no_negative", or if the model calls all training rows
         the same.
     EstimateWarning
-        If the model calls far more unlabelled rows positive than can be, by the scores of the labelled rows.
+        If the model calls far more unlabelled rows positive than can be: where a share r of the labelled rows and a
+        share q of the unlabelled ones score above a threshold, at most q / r of the unlabelled rows are positive. The
+        warning comes if by that bound a fifth or more of the rows that are called positive are negative.
 
     Notes
     -----
-    For small `C` the minimum of S with the psi loss is at w = 0, where S = C and all rows are called the same: always
-    if C < 1 / (2 D^2), D being the largest distance between rows of opposite label. A classifier with w = 0 ends the
-    iteration with the status "collapsed", even if no unlabelled row is called negative. It should not be chosen. In the
-    paper's first example about half of its values of `C` collapse from "psi", and two fifths from the others.
+    For small `C` the minimum of S with the psi loss is at w = 0, where S = C and all rows are called the same. This is
+    always so if C < 1 / (2 D^2), with D the largest distance between rows of opposite label. A classifier with w = 0
+    ends the iteration with the status "collapsed", even if no unlabelled row is called negative. Do not use such a
+    model: raise `C`. In the paper's first example, about half of its values of `C` collapse from the start "psi", and
+    two fifths from the others.
 
-    A step takes some three sub-problems: weighted SVMs, each some 10 to 20 times O(n d^2) without a start and less from
-    the last solution.
+    A step takes some three sub-problems. Each is a weighted SVM, which costs 10 to 20 times O(n d^2) without a start,
+    and less from the last solution.
 
     References
     ----------

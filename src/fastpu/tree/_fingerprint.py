@@ -22,7 +22,11 @@ def fingerprint_of(
     """Return hashes of codes and cuts, of labels, of weights and, where there are clusters of rows, of these."""
     native = features._native
     whole = _core.fingerprint(native, labels, weights, first_row=0, n_threads=n_threads)
-    fingerprint = fingerprint_of_parts([whole], native)
+    return with_clusters(fingerprint_of_parts([whole], native), clusters)
+
+
+def with_clusters(fingerprint: NDArray[np.uint64], clusters: NDArray[np.int32] | None) -> NDArray[np.uint64]:
+    """Return a fingerprint with a hash of the clusters of rows, if there are some."""
     if clusters is None:
         return fingerprint
     hash_of_clusters = hashlib.blake2b(clusters.tobytes(), digest_size=8).digest()

@@ -65,22 +65,23 @@ class TreeRowsInMemory(BaggedRows):
         return scores
 
     def hashes(self, label: int) -> NDArray[np.uint64]:
-        return hashes_of_rows(self.features, self.counted(label), self.n_threads, self.clusters)
+        is_wanted = self.counted(label)
+        hashes = hashes_of_rows(self.features, is_wanted, self.n_threads)
+        return hashes if self.clusters is None else once_a_cluster(hashes, self.clusters[is_wanted])
 
     def bins(self, feature: int) -> NDArray[np.uint32]:
         return self.features.column(feature)
 
 
-def hashes_of_rows(
-    features: BinnedFeatures, is_wanted: NDArray[np.bool_], n_threads: int, clusters: NDArray[np.int32] | None = None
-) -> NDArray[np.uint64]:
-    """Return the hashes of the wanted rows of `features`, as `BaggedRows.hashes` says."""
-    rows = np.flatnonzero(is_wanted).astype(np.int64)
-    hashes = _core.row_hashes(features._native, rows, n_threads=n_threads)
-    if clusters is None:
-        return hashes
-    order = np.lexsort((hashes, clusters[rows]))
-    own, ordered = clusters[rows][order], hashes[order]
+def hashes_of_rows(features: BinnedFeatures, is_wanted: NDArray[np.bool_], n_threads: int) -> NDArray[np.uint64]:
+    """Return a hash of each of the wanted rows of `features`."""
+    return _core.row_hashes(features._native, np.flatnonzero(is_wanted).astype(np.int64), n_threads=n_threads)
+
+
+def once_a_cluster(hashes: NDArray[np.uint64], clusters: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """Return the hashes of rows, each once for each cluster; `clusters` are those of the rows."""
+    order = np.lexsort((hashes, clusters))
+    own, ordered = clusters[order], hashes[order]
     is_first = np.concatenate([[True], (own[1:] != own[:-1]) | (ordered[1:] != ordered[:-1])])
     kept: NDArray[np.uint64] = ordered[is_first]
     return kept

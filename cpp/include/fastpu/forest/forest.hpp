@@ -82,12 +82,13 @@ ForestResult grow_forest(const ForestTrainingSet& train, const ForestOptions& op
 
 // ---- For rows that lie on many machines: bags are drawn by numbers, and trees grown on gathered rows ----
 
-// The groups that bags are drawn from, and the chances of their rows, all positive, or null for equal ones.
+// The rows that bags are drawn from. A row stands by its number: those of P from 0 on, and then those of U.
 struct BagGroups {
   index_t n_pos = 0;
   index_t n_unl = 0;
-  const double* weight_pos = nullptr;
-  const double* weight_unl = nullptr;
+  const double* sample_weight = nullptr;   // their chances, as in ForestTrainingSet, all positive, or null
+  const std::int32_t* clusters = nullptr;  // as in ForestTrainingSet, or null
+  index_t n_clusters = 0;  // with those that only rows of weight 0 are in, which bags are not drawn from
 };
 
 // The bags of some trees: of tree after tree the rows of P as they were drawn, then those of U.
@@ -97,9 +98,9 @@ struct ForestBags {
   std::vector<std::uint32_t> rows;
 };
 
-// The bags that grow_forest draws for these trees. A row stands by its number within its group, from 0 in the order of
-// the rows. Without weights O(bag) time and memory a tree; with them O(n_unl). Of the options n_trees, first_tree,
-// seed, bag_unl and replace_unl are read. Throws std::invalid_argument for groups or options out of range.
+// The bags that grow_forest draws for these trees. Time and memory of a tree are O(bag), with weights O(n_unl), and
+// with clusters O(n_pos + n_unl + n_clusters). Of the options n_trees, first_tree, seed, repeats_pos, bag_unl and
+// replace_unl are read. Throws std::invalid_argument for groups or options out of range.
 ForestBags draw_bags(const BagGroups& groups, const ForestOptions& options, Team& team);
 
 // The trees that grow_forest grows on these bags, whose rows are those of `features`, and no out-of-bag scores. Throws
