@@ -128,7 +128,8 @@ figure
 # -------------------------------------------
 #
 # The line is what was expected before a single claim was checked. Bands made in this way should hold the truth in nine
-# lists of ten. The dots count the frauds in truth, and the crosses those of the usual way.
+# lists of ten. The dots count the frauds in truth, and the crosses those in the list of the
+# random forest that takes the other claims for honest ones.
 
 curve = fastpu.metrics.ranking_curve(known, scores, prior=prior, n_boot=500, random_state=0)
 figure = Figure(figsize=(7, 4.2), layout="constrained")
@@ -139,7 +140,7 @@ ax.plot(budgets, curve.precision[shown] * budgets, color="#0072B2", label="expec
 low, high = curve.precision_interval[shown].T * budgets
 ax.fill_between(budgets, low, high, color="#0072B2", alpha=0.2, linewidth=0, label="90 % intervals")
 orders = {name: np.argsort(-values[~known], kind="stable") for name, values in (("forest", scores), ("usual", usual))}
-for name, kind, mark in (("fit_forest, in truth", "forest", "."), ("the usual way, in truth", "usual", "x")):
+for name, kind, mark in (("fit_forest, in truth", "forest", "."), ("random forest, in truth", "usual", "x")):
     counts = np.cumsum(is_fraud[~known][orders[kind]])
     ax.plot(np.arange(25, 501, 25), counts[24:500:25], mark, color="#D55E00" if mark == "x" else "black", label=name)
 ax.set(xlabel="claims checked, the most suspicious first", ylabel="frauds among them", ylim=(0, None), xlim=(0, 510))
@@ -155,7 +156,10 @@ figure
 
 figure = Figure(figsize=(7, 3), layout="constrained")
 ax = figure.subplots()
-for shift, kind, name, color in ((-0.2, "forest", "fit_forest", "#0072B2"), (0.2, "usual", "the usual way", "#999999")):
+for shift, kind, name, color in (
+    (-0.2, "forest", "fit_forest", "#0072B2"),
+    (0.2, "usual", "random forest, the rest as negatives", "#999999"),
+):
     found = is_fraud[~known][orders[kind]][:600].reshape(6, 100).sum(axis=1)
     ax.bar_label(ax.bar(np.arange(6) + shift, found, 0.4, color=color, label=name), fontsize=8)
 ax.axhline(100 * is_fraud[~known].mean(), color="0.4", linestyle="--", linewidth=1, label="at random")

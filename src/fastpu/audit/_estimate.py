@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.audit._checked import UNCLEAR, Checked, Limited
 from fastpu.audit._plan import Plan, check_answers, check_plan
+from fastpu.common._frame import frame_of
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_choice, check_float, check_k
 from fastpu.common._types import VectorLike
 from fastpu.metrics._ranking_estimates import Estimate
 from fastpu.model._prior import PriorEstimate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_POINTS = 200  # of a curve
 
@@ -52,6 +56,24 @@ class AuditCurve:
     precision_interval: NDArray[np.float64]
     recall: NDArray[np.float64]
     recall_interval: NDArray[np.float64]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the curve as a pandas frame, with a row for each number of first rows.
+
+        The ends of intervals are in columns of their own, such as "recall_low" and "recall_high".
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        columns: dict[str, Any] = {"n_flagged": self.n_flagged}
+        for name, values, interval in (
+            ("precision", self.precision, self.precision_interval),
+            ("recall", self.recall, self.recall_interval),
+        ):
+            columns |= {name: values, f"{name}_low": interval[:, 0], f"{name}_high": interval[:, 1]}
+        return frame_of(columns)
 
     def __repr__(self) -> str:
         return f"AuditCurve({self.n_flagged.size} points up to {self.n_flagged[-1]} rows)"

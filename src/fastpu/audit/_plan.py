@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._frame import frame_of
 from fastpu.common._text import describe, short
 from fastpu.common._types import VectorLike
 from fastpu.data._coding import is_missing
 from fastpu.data._validate import as_real_array
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,6 +114,26 @@ class Plan:
         found = np.full(self.rows.size, np.nan)
         found[order[at]] = values
         return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rows to check as a pandas frame, in the order in which to check them.
+
+        Its columns are "row", "place", "score", "stratum" and "probability".
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return frame_of(
+            {
+                "row": self.rows,
+                "place": self.place,
+                "score": self.score,
+                "stratum": self.stratum,
+                "probability": self.probability,
+            }
+        )
 
     def __repr__(self) -> str:
         of = "" if self.k is None else f", k={self.k}"

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fastpu.common._frame import frame_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,29 @@ class RankingCurve:
     def precision(self) -> NDArray[np.float64] | None:
         """The prior times the lift, at most 1; None without a prior."""
         return None if self.prior is None else np.minimum(1.0, self.prior * self.lift)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the curve as a pandas frame, with a row for each number of flagged rows.
+
+        Precisions are there if a prior was passed, and the ends of intervals, such as "recall_low" and "recall_high",
+        if there are samples.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        columns: dict[str, Any] = {"n_flagged": self.n_flagged, "share": self.share}
+        for name, values, interval in (
+            ("recall", self.recall, self.recall_interval),
+            ("lift", self.lift, self.lift_interval),
+            ("precision", self.precision, self.precision_interval),
+        ):
+            if values is not None:
+                columns[name] = values
+            if interval is not None:
+                columns[f"{name}_low"], columns[f"{name}_high"] = interval.T
+        return frame_of(columns)
 
     def __repr__(self) -> str:
         prior = "" if self.prior is None else f", prior={self.prior:.4g}"

@@ -100,7 +100,8 @@ def calibration(
     bars = np.stack([counted - factor * low, factor * largest_shares(counts, n_counted, _TAIL) - counted])
     axes, figure = open_axes(ax, 1, (6, 4.5))
     top = max(float(said.max()), float(counted.max()))
-    axes[0].plot([0, top], [0, top], label="right probabilities", **GREY)
+    end = min(top, 1.0)  # counted shares may be above 1, probabilities are not
+    axes[0].plot([0, end], [0, end], label="right probabilities", **GREY)
     name = f"by {pos.size:,} positive, {unl.size:,} unlabelled rows, 90 % intervals"
     axes[0].errorbar(said, counted, np.maximum(bars, 0), color=CYCLE[0], marker="o", markersize=4, linewidth=1.2,
                      elinewidth=0.8, capsize=2, label=name)  # fmt: skip

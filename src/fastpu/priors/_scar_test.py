@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._blas_threads import one_blas_thread
+from fastpu.common._frame import frame_of
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int, check_random_state
 from fastpu.common._text import short
@@ -25,6 +26,9 @@ from fastpu.model._prior import PriorEstimate, check_scenario, proper_prior, tak
 from fastpu.priors._held_out_scores import Ranker, held_out_scores, open_rankers
 from fastpu.priors._sample import Sample, sample_of
 from fastpu.priors._two_samples import FEWEST, Difference, difference_above_a_cut, difference_of_categories, holm
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _PURE = 0.9  # share of the unlabelled rows that are compared that must be positive by the prior
 _MOST_PERMUTATIONS = 10**6
@@ -74,6 +78,35 @@ class ScarTest:
     n_unlabeled: NDArray[np.int64]
     purity: NDArray[np.float64]
     category: tuple[object, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the columns as a pandas frame, one row each, in their order.
+
+        "p_least_half" and "p_largest_half" are the ends of `p_halves`.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        tested = np.isfinite(self.p_halves)
+        columns = {
+            "difference": self.difference,
+            "cut": self.cut,
+            "category": np.array(self.category, dtype=object),
+            "n_labeled": self.n_labeled,
+            "n_unlabeled": self.n_unlabeled,
+            "purity": self.purity,
+            "p_value": self.p_value,
+            "p_adjusted": self.p_adjusted,
+            "p_least_half": np.where(
+                tested.any(axis=1), np.min(self.p_halves, axis=1, where=tested, initial=1.0), np.nan
+            ),
+            "p_largest_half": np.where(
+                tested.any(axis=1), np.max(self.p_halves, axis=1, where=tested, initial=0.0), np.nan
+            ),
+        }
+        return frame_of(columns, index=self.columns, index_name="column")
 
     def __repr__(self) -> str:
         names = [str(column) for column in self.columns]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._frame import frame_of
 from fastpu.common._functions import check_function
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
 from fastpu.common._types import VectorLike
 from fastpu.data._validate import check_vector
 from fastpu.model._prior import PriorEstimate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_POINTS = 10**6
 
@@ -23,6 +27,16 @@ class Sensitivity(NamedTuple):
 
     priors: NDArray[np.float64]
     values: NDArray[np.float64]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return both as a pandas frame with the columns "prior" and "value".
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return frame_of({"prior": self.priors, "value": self.values})
 
 
 @answers_unknown_keywords
