@@ -64,8 +64,8 @@ def make_rank_models(
     solutions: list[tuple[float, Solution]],
     own_params: dict[str, object],
     advice: str = "",
-) -> RankMachine | list[RankMachine]:
-    """Return the models of the solutions: one if `lam` is a number, else a list.
+) -> list[RankMachine]:
+    """Return the model of each solution.
 
     `own_params` are the parameters that the function alone has, for the record of the model. `advice` says what helps
     if the objective has no minimum.
@@ -75,7 +75,7 @@ def make_rank_models(
         for lam, solution in solutions:
             params = {"method": options.function, **own_params, "lam": lam, **options.params()}
             models.append(_make_rank_model(options, rows, basis, solution, params, advice))
-    return models[0] if options.is_one else models
+    return models
 
 
 def _make_rank_model(

@@ -13,7 +13,7 @@ from fastpu.common._params import check_float, is_sequence
 from fastpu.common._progress import Report, make_report
 from fastpu.common._sharing import marked
 from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profiles
 from fastpu.svm._fit_threads import begin_fit, fit_threads, n_fits_at_once
 from fastpu.svm._fitted_cost import FittedCost
 from fastpu.svm._margin_costs import check_costs
@@ -27,7 +27,6 @@ from fastpu.svm.margin_round import MarginRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(shares=("C",))
 def fit_bpsi(
     X: MatrixLike,
@@ -154,7 +153,7 @@ def fit_bpsi(
             _costs_of_rows(rows, extreme, of_group)
         fits = _fit_costs(costs, of_group, rows, options, params, on_round)
     warn_of_flaws([fit.flaws for fit in fits], "fit_bpsi")
-    models = [fit.model for fit in fits]
+    models = with_profiles([fit.model for fit in fits], X, y, sample_weight)
     return models if is_sequence(C) else models[0]
 
 

@@ -11,7 +11,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import is_sequence
 from fastpu.common._sharing import marked
 from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RoundCallback, VectorLike
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profiles
 from fastpu.svm._fit_points import fit_points
 from fastpu.svm._svm_methods import CSvm, NuSvm, OneClassSvm
 from fastpu.svm._svm_options import SvmOptions
@@ -21,7 +21,6 @@ from fastpu.svm.svm_round import SvmRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(svm_method=CSvm, takes_many=("C", "gamma"))
 def fit_svm(
     X: MatrixLike,
@@ -180,11 +179,11 @@ def fit_svm(
         for cost, width in entries_together(C=C, gamma=gamma)
     ]
     models = fit_points(X, y, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    models = with_profiles(models, X, y, sample_weight)
     return models if is_sequence(C) or is_sequence(gamma) else models[0]
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(svm_method=NuSvm, takes_many=("nu", "gamma"))
 def fit_nu_svm(
     X: MatrixLike,
@@ -322,11 +321,11 @@ def fit_nu_svm(
         for share, width in entries_together(nu=nu, gamma=gamma)
     ]
     models = fit_points(X, y, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    models = with_profiles(models, X, y, sample_weight)
     return models if is_sequence(nu) or is_sequence(gamma) else models[0]
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(svm_method=OneClassSvm, takes_many=("nu", "gamma"))
 def fit_one_class_svm(
     X: MatrixLike,
@@ -459,4 +458,5 @@ def fit_one_class_svm(
         for share, width in entries_together(nu=nu, gamma=gamma)
     ]
     models = fit_points(X, None, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    models = with_profiles(models, X, None, sample_weight)
     return models if is_sequence(nu) or is_sequence(gamma) else models[0]

@@ -11,11 +11,10 @@ from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
 from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profile
 
 
 @answers_unknown_keywords
-@keeps_profile
 def fit_pnu_auc_boost(
     X: MatrixLike,
     y: LabelsLike,
@@ -202,4 +201,4 @@ def fit_pnu_auc_boost(
     chosen = choose_rounds(options, rows, judged, rng)
     result = boost(options, rows, judged, chosen, callback, progress)
     model = make_model(options, rows.features, result, chosen)
-    return place_threshold(options, rows, model)
+    return with_profile(place_threshold(options, rows, model), X, y, sample_weight)

@@ -16,7 +16,7 @@ from fastpu.forest._forest_growth import ForestRound
 from fastpu.forest._forest_model import make_forest
 from fastpu.forest._forest_options import FUNCTION, ForestOptions
 from fastpu.model._prior import PriorEstimate
-from fastpu.model._profile import keep_profile, rows_of_profile
+from fastpu.model._with_profile import DrawnRows, numbers_to_draw, with_profile_of
 from fastpu.tree._init_model import check_init_model, tree_seed
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -180,6 +180,5 @@ def fit_forest(
         with make_report(callback, progress, total=options.n_trees, description="forest") as report:
             grown = grow_forest(rows, options, seed.value, init_model, threads, report)
         model = make_forest(grown, rows, options, seed, init_model)
-        numbers = rows_of_profile(rows.labels.size, rows.labels, rows.weights)
-        keep_profile(model, rows.take(numbers), numbers)
-        return model
+        numbers = numbers_to_draw(rows.labels.size, rows.labels, rows.weights)
+        return with_profile_of(model, DrawnRows(rows.take(numbers), numbers))

@@ -28,7 +28,7 @@ from fastpu.dask._spread_rows import SpreadRows, SpreadScoredRows
 from fastpu.dask._worker_rows import WorkerRows
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures
-from fastpu.model._profile import keep_profile, rows_of_profile
+from fastpu.model._with_profile import DrawnRows, numbers_to_draw, with_profile_of
 from fastpu.tree._binning import check_max_bins
 
 
@@ -188,9 +188,8 @@ def fit_pnu_auc_boost(
             result = follow_members(options, data.form, data.eval_rows, members.exchange, AfterRound(spread, reporter))
         rows = SpreadScoredRows.read(spread)
         model = rows.with_threshold(make_model(options, data.form, result))
-        numbers = rows_of_profile(rows.labels.size, rows.labels, rows.weights)
-        keep_profile(model, spread.take(numbers), numbers)
-        return model
+        numbers = numbers_to_draw(rows.labels.size, rows.labels, rows.weights)
+        return with_profile_of(model, DrawnRows(spread.take(numbers), numbers))
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,12 @@ from fastpu.forest._forest_model import make_forest
 from fastpu.forest._forest_options import FUNCTION, LOSSES_WITH_PRIOR, ForestOptions
 from fastpu.forest._forest_rows import read_forest_rows
 from fastpu.model._prior import PriorEstimate
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profile
 from fastpu.tree._init_model import check_init_model, tree_seed
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(prior_where=("loss", LOSSES_WITH_PRIOR))
 def fit_forest(
     X: MatrixLike,
@@ -224,4 +223,5 @@ def fit_forest(
     rows = read_forest_rows(X, y, sample_weight, groups, options, init_model, resolve_n_threads(n_threads))
     with make_report(callback, progress, total=options.n_trees, description="forest") as report:
         grown = grow_forest(rows, options, seed.value, init_model, report)
-    return make_forest(grown, rows, options, seed, init_model)
+    model = make_forest(grown, rows, options, seed, init_model)
+    return with_profile(model, X, y, sample_weight)

@@ -23,8 +23,8 @@ from fastpu.data._validate import check_vector, is_rising
 from fastpu.kernels._expansion import KernelModel
 from fastpu.kernels._kernel_values import kernel_values
 from fastpu.kernels._shifted_rows import centred, linear_coef
-from fastpu.model._profile import keep_profile_of
 from fastpu.model._scoring import refuse_nan_scores
+from fastpu.model._with_profile import with_profile
 from fastpu.svm.kernel_machine import KernelMachine
 
 _EVENT_KINDS = ("start", "from_right", "from_left", "to_right", "to_left")
@@ -196,14 +196,12 @@ class PathPoints(KernelModel, is_base=True):
         O(changes up to lam), and a copy of the support vectors.
         """
         machine = self._machine_at(lam)
-        self._give_profile(machine)
-        return machine
+        return machine if self.kernel == "precomputed" else with_profile(machine, *self.rows_and_labels())
 
-    def _give_profile(self, model: PathPoints | KernelMachine) -> None:
-        """Give the path itself or a new machine of it the profile of the training rows, for `check`."""
-        if self.kernel != "precomputed":  # whose rows the path does not keep
-            others = 0 if self.params["method"] == "fit_pu_svm_path" else -1
-            keep_profile_of(model, self.train().table(), np.where(self.labels > 0, np.int8(1), np.int8(others)))
+    def rows_and_labels(self) -> tuple[Any, NDArray[np.int8]]:
+        """Return the training rows, which a path with a precomputed kernel does not keep, and their labels."""
+        others = 0 if self.params["method"] == "fit_pu_svm_path" else -1
+        return self.train().table(), np.where(self.labels > 0, np.int8(1), np.int8(others))
 
     def _machine_at(self, lam: float) -> KernelMachine:
         """Return the machine at `lam`, without a profile of the training rows."""

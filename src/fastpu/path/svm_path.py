@@ -21,6 +21,7 @@ from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels
 from fastpu.kernels._check_rows import check_training_rows
 from fastpu.kernels._kernel import check_kernel, resolve_gamma
+from fastpu.model._with_profile import with_profile
 from fastpu.path._follow import follow_path, history_of, is_complete, weights_of
 from fastpu.path._options import PathOptions, check_costs
 from fastpu.path._path_warnings import warn_of_path
@@ -175,8 +176,7 @@ def fit_svm_path(
     with make_report(callback, progress, total=None, description="SVM path") as report:
         path = _path_of_rows(matrix, labels, costs, options, {"method": "fit_svm_path"}, report)
     warn_of_path("fit_svm_path", path)
-    path._give_profile(path)
-    return path
+    return path if path.kernel == "precomputed" else with_profile(path, *path.rows_and_labels())
 
 
 @answers_unknown_keywords
@@ -325,8 +325,7 @@ def fit_pu_svm_path(
     with make_report(callback, progress, total=None, description="SVM path") as report:
         path = _path_of_rows(matrix, labels, costs, options, own, report)
     warn_of_path("fit_pu_svm_path", path)
-    path._give_profile(path)
-    return path
+    return path if path.kernel == "precomputed" else with_profile(path, *path.rows_and_labels())
 
 
 def _path_of_rows(

@@ -10,7 +10,7 @@ from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RandomState, RoundCallback
 from fastpu.kernels._kernel import check_kernel
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profiles
 from fastpu.pual._features import open_features
 from fastpu.pual._least_squares import solve_least_squares
 from fastpu.pual._models import JudgedModel, finished_models, judged_models
@@ -23,7 +23,6 @@ from fastpu.pual.pual_machine import PualMachine, PualRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(shares=("C_pos", "C_unl", "lam", "sigma"), shares_together=True)
 def fit_gllc(
     X: MatrixLike,
@@ -182,5 +181,5 @@ def fit_gllc(
             if solutions[-1].status == "callback":
                 break
     neighbours.warn_if_lost("fit_gllc", [points[number] for number in models])
-    machines = finished_models(models, options)
+    machines = with_profiles(finished_models(models, options), X, y)
     return machines[0] if parameters.is_one else machines

@@ -13,7 +13,7 @@ from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RandomState, RoundCallback
 from fastpu.kernels._kernel import check_kernel
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profiles
 from fastpu.pual._features import open_features
 from fastpu.pual._models import JudgedModel, Solution, finished_models, judged_models
 from fastpu.pual._neighbours import GraphLike, find_neighbours
@@ -26,7 +26,6 @@ from fastpu.pual.pual_machine import PualMachine, PualRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(shares=("C_pos", "C_unl", "lam", "sigma"), shares_together=True)
 def fit_pual(
     X: MatrixLike,
@@ -202,7 +201,7 @@ def fit_pual(
             if solutions[-1].status == "callback":
                 break
     neighbours.warn_if_lost("fit_pual", [points[number] for number in models])
-    machines = finished_models(models, options, tol=options.tol)
+    machines = with_profiles(finished_models(models, options, tol=options.tol), X, y)
     return machines[0] if parameters.is_one else machines
 
 

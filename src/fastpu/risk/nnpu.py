@@ -17,7 +17,7 @@ from fastpu.exceptions import ConvergenceWarning
 from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import PriorEstimate, take_prior_in
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profile
 from fastpu.risk._model_form import ModelForm, check_n_centers, check_n_hidden
 from fastpu.risk._nnpu_training import TrainingPlan, open_eval_set, plan_training, start_of_training, train
 from fastpu.risk._one_class_warning import warn_of_one_class
@@ -27,7 +27,6 @@ from fastpu.risk.risk_machine import RiskMachine, RiskNetwork, RiskRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 def fit_nnpu(
     X: MatrixLike,
     y: LabelsLike,
@@ -256,7 +255,7 @@ def fit_nnpu(
     if plan.stops_early and machine.status == "n_epochs":
         _warn_of_last_epoch(training, plan, options)
     warn_of_one_class(machine, rows)
-    return machine
+    return with_profile(machine, X, y, sample_weight)
 
 
 def _model_of(

@@ -16,7 +16,7 @@ from fastpu.exceptions import ConvergenceWarning
 from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import PriorEstimate, proper_prior, take_prior_in
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profile
 from fastpu.risk._model_form import ModelForm, check_n_centers
 from fastpu.risk._one_class_warning import warn_of_one_class
 from fastpu.risk._options import UpuOptions, check_lam
@@ -25,7 +25,6 @@ from fastpu.risk.risk_machine import RiskMachine, RiskRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 def fit_upu(
     X: MatrixLike,
     y: LabelsLike,
@@ -249,7 +248,7 @@ def fit_upu(
     if result.status in ("max_iter", "precision"):
         _warn_of_unconverged(result, options)
     warn_of_one_class(machine, rows)
-    return machine
+    return with_profile(machine, X, y, sample_weight)
 
 
 def _warn_of_unconverged(result: _core.UpuResult, options: UpuOptions) -> None:

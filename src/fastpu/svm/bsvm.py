@@ -11,7 +11,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import is_sequence
 from fastpu.common._sharing import marked
 from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RoundCallback, VectorLike
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profiles
 from fastpu.svm._fit_points import fit_points
 from fastpu.svm._svm_methods import BiasedSvm
 from fastpu.svm._svm_options import SvmOptions
@@ -21,7 +21,6 @@ from fastpu.svm.svm_round import SvmRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(svm_method=BiasedSvm, takes_many=("C_pos", "C_unl", "C", "gamma"))
 def fit_bsvm(
     X: MatrixLike,
@@ -167,4 +166,5 @@ def fit_bsvm(
         for cost, cost_pos, cost_unl, width in entries_together(C=C, C_pos=C_pos, C_unl=C_unl, gamma=gamma)
     ]
     models = fit_points(X, y, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    models = with_profiles(models, X, y, sample_weight)
     return models if is_sequence(C) or is_sequence(C_pos) or is_sequence(C_unl) or is_sequence(gamma) else models[0]

@@ -12,7 +12,7 @@ from fastpu.common._params import is_sequence
 from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
 from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profiles
 from fastpu.svm._default_cost import default_cost
 from fastpu.svm._label_fits import fit_costs
 from fastpu.svm._label_iteration import LabelIteration
@@ -25,7 +25,6 @@ from fastpu.svm.margin_round import MarginRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(shares=("C",))
 def fit_isvm(
     X: MatrixLike,
@@ -178,12 +177,11 @@ def fit_isvm(
         costs = _costs_for(rows, C)
         fits = fit_costs(costs, rows, iteration, options, "fit_isvm", params, on_round)
     warn_of_flaws([fit.flaws for fit in fits], "fit_isvm")
-    models = [fit.model for fit in fits]
+    models = with_profiles([fit.model for fit in fits], X, y, sample_weight)
     return models if is_sequence(C) else models[0]
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(shares=("C",))
 def fit_ipsi(
     X: MatrixLike,
@@ -342,7 +340,7 @@ def fit_ipsi(
         costs = _costs_for(rows, C)
         fits = fit_costs(costs, rows, iteration, options, "fit_ipsi", params, on_round)
     warn_of_flaws([fit.flaws for fit in fits], "fit_ipsi")
-    models = [fit.model for fit in fits]
+    models = with_profiles([fit.model for fit in fits], X, y, sample_weight)
     return models if is_sequence(C) else models[0]
 
 
