@@ -247,6 +247,7 @@ CASE("an optimal start whose product is known needs no kernel row") {
    public:
     explicit Refusing(const fastpu::Kernel<double>& kernel) : kernel_(kernel) {}
     index_t n_rows() const override { return kernel_.n_rows(); }
+    bool gains_by_several_rows() const override { return kernel_.gains_by_several_rows(); }
     double diagonal(index_t row) const override { return kernel_.diagonal(row); }
     std::unique_ptr<fastpu::KernelColumns<double>> pack(const index_t* rows, index_t n, Team& with) const override {
       return kernel_.pack(rows, n, with);
