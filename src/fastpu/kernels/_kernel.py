@@ -4,30 +4,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._params import check_choice, check_float, check_int, check_word_or_number
-from fastpu.common._types import KernelFunction
+from fastpu.common._types import GammaLike, KernelFunction, KernelName
 from fastpu.data._matrix import Matrix
 from fastpu.data._moments import column_moments
 
-KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+KERNELS: tuple[KernelName, ...] = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNELS_WITH_GAMMA = ("poly", "rbf", "sigmoid")
 SYMMETRY = 1e-6  # difference of K(x, z) and K(z, x), relative to the largest entry, that products in float32 leave
 
 _MAX_DEGREE = 1000
+_GAMMA_WORDS: tuple[Literal["scale", "auto"], ...] = ("scale", "auto")
 
 
 @dataclass(frozen=True)
 class KernelOptions:
     """The arguments of a call that choose a kernel, checked: one of `KERNELS`, or "callable" with its function."""
 
-    name: str
-    gamma: float | str  # "scale", "auto" or a number
+    name: KernelName | Literal["callable"]
+    gamma: GammaLike
     degree: int
     coef0: float
     function: KernelFunction | None = None
@@ -41,7 +42,7 @@ def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -
     other = ", or a function k(A, B) of two matrices of rows"
     return KernelOptions(
         name="callable" if function is not None else check_choice("kernel", kernel, KERNELS, other),
-        gamma=check_word_or_number("gamma", gamma, ("scale", "auto")),
+        gamma=check_word_or_number("gamma", gamma, _GAMMA_WORDS),
         degree=check_int("degree", degree, low=0, high=_MAX_DEGREE),
         coef0=check_float("coef0", coef0),
         function=function,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from fastpu.common._params import MANY, check_int
 from fastpu.common._types import MatrixLike
 from fastpu.data._training_rows import TrainingRows
 from fastpu.kernels._basis import Basis, LinearBasis, basis_centers, gauss_basis
+
+FormName: TypeAlias = Literal["linear", "gauss", "mlp"]
 
 _MOST_HIDDEN = 10**6
 
@@ -22,7 +24,7 @@ class ModelForm:
     `n_centers`, `centers` and `bandwidth` are read by "gauss" alone, and `n_hidden` by "mlp".
     """
 
-    model: str
+    model: FormName
     n_centers: int
     centers: MatrixLike | None
     bandwidth: float | None

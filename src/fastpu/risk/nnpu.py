@@ -18,10 +18,10 @@ from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import PriorEstimate, take_prior_in
 from fastpu.model._with_profile import with_profile
-from fastpu.risk._model_form import ModelForm, check_n_centers, check_n_hidden
+from fastpu.risk._model_form import FormName, ModelForm, check_n_centers, check_n_hidden
 from fastpu.risk._nnpu_training import TrainingPlan, open_eval_set, plan_training, start_of_training, train
 from fastpu.risk._one_class_warning import warn_of_one_class
-from fastpu.risk._options import NnpuOptions, check_batch_size, check_lam, check_learning_rate, check_patience
+from fastpu.risk._options import NnpuOptions, RiskLoss, check_batch_size, check_lam, check_learning_rate, check_patience
 from fastpu.risk._risk_rows import RiskRows, open_risk_rows
 from fastpu.risk.risk_machine import RiskMachine, RiskNetwork, RiskRound
 
@@ -214,8 +214,8 @@ def fit_nnpu(
     >>> model.hidden_coef.shape
     (2, 100)
     """
-    form_name = check_choice("model", model, ("linear", "gauss", "mlp"))
-    loss_name = check_choice("loss", loss, ("sigmoid", "logistic", "squared"))
+    form_name: FormName = check_choice("model", model, ("linear", "gauss", "mlp"))
+    loss_name: RiskLoss = check_choice("loss", loss, ("sigmoid", "logistic", "squared"))
     most_epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)
     given_prior, drawn_as = take_prior_in(scenario, prior)
     options = NnpuOptions(

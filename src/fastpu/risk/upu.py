@@ -17,9 +17,9 @@ from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import PriorEstimate, proper_prior, take_prior_in
 from fastpu.model._with_profile import with_profile
-from fastpu.risk._model_form import ModelForm, check_n_centers
+from fastpu.risk._model_form import FormName, ModelForm, check_n_centers
 from fastpu.risk._one_class_warning import warn_of_one_class
-from fastpu.risk._options import UpuOptions, check_lam
+from fastpu.risk._options import RiskLoss, UpuOptions, check_lam
 from fastpu.risk._risk_rows import open_risk_rows
 from fastpu.risk.risk_machine import RiskMachine, RiskRound
 
@@ -175,8 +175,8 @@ def fit_upu(
     (2,)
     """
     other = " (fit_nnpu trains others)"
-    form_name = check_choice("model", model, ("linear", "gauss"), other)
-    loss_name = check_choice("loss", loss, ("logistic", "squared"), other)
+    form_name: FormName = check_choice("model", model, ("linear", "gauss"), other)
+    loss_name: RiskLoss = check_choice("loss", loss, ("logistic", "squared"), other)
     given_prior, drawn_as = take_prior_in(scenario, prior)
     options = UpuOptions(
         prior=given_prior,
