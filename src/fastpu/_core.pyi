@@ -10,6 +10,8 @@ from fastpu.data._matrix import Floats, Matrix
 from fastpu.data.binned_features import BinnedFeatures as _Binned
 
 __version__: str
+MOST_CUTS: int
+MOST_CATEGORIES_IN_SETS: int
 _Matrix: TypeAlias = Floats | Matrix  # an array is a dense matrix
 
 # The classes and functions of the core.
@@ -652,6 +654,8 @@ def draw_forest_bags(
     *, n_pos: int, n_unl: int, sample_weight: NDArray[np.float64] | None, clusters: NDArray[np.int32] | None,
     n_clusters: int, options: ForestOptions, n_threads: int,
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...  # fmt: skip
+def mixed_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]: ...
+def derived_numbers(seed: int, numbers: NDArray[np.int64]) -> NDArray[np.uint64]: ...
 def fingerprint(
     features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, first_row: int,
     n_threads: int,

@@ -125,7 +125,7 @@ def plan(
             f"out-of-bag score is NaN where every bag has the row",
             EstimateWarning,
         )
-    more = check_int("n", n, low=1, high=values.size)
+    n_new = check_int("n", n, low=1, high=values.size)
     wanted = check_choice("goal", goal, GOALS)
     first = None if k is None else check_k(k, values.size)
     if first is None and wanted in ("precision", "recall"):
@@ -136,18 +136,19 @@ def plan(
     if after is not None:
         check_plan("after", after, mark, values.size)
     places = np.zeros(0, dtype=np.int64) if after is None else after.place
-    before = places.size
-    if before + more > values.size:
+    n_before = places.size
+    if n_before + n_new > values.size:
         raise ValueError(
-            f"n must be at most {values.size - before}, the number of rows that are not in the earlier plan, got {more}"
+            f"n must be at most {values.size - n_before}, the number of rows that are not in the earlier plan, got "
+            f"{n_new}"
         )
     seed = int(generator.integers(_MOST_SEEDS)) if after is None else after.seed
     order = ranking(values, seed)
-    total = before + more
+    total = n_before + n_new
     top = 0
     if wanted == "find":  # the first rows end where half of n are rows that the earlier plan does not have
-        free = np.sort(places) - np.arange(before)
-        top = more // 2 + int(np.searchsorted(free, more // 2 - 1, side="right"))
+        free = np.sort(places) - np.arange(n_before)
+        top = n_new // 2 + int(np.searchsorted(free, n_new // 2 - 1, side="right"))
     cuts = {top, values.size} | ({first} if first is not None else set())
     cuts |= set() if after is None else set(after.ends.tolist())
     cuts |= set() if strata is None else set(_user_ends(strata, values.size))
@@ -160,7 +161,7 @@ def plan(
     # for it too.
     least = np.maximum(already, np.arange(ends.size) < np.flatnonzero(already).max(initial=0))
     expected = np.diff(draws.down_to(np.concatenate([[0], ends])))
-    counts = allocate(expected, sizes, total, np.where(ends <= top, sizes, least), more)
+    counts = allocate(expected, sizes, total, np.where(ends <= top, sizes, least), n_new)
     new = draw_places(ends, counts, places, generator)
     if wanted == "find":
         new = np.concatenate([np.sort(new[new < top]), new[new >= top]])
@@ -178,7 +179,7 @@ def plan(
         n_rows=values.size,
         goal=wanted,
         k=first,
-        n_before=before,
+        n_before=n_before,
         seed=seed,
         fingerprint=mark,
     )

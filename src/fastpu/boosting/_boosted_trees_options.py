@@ -151,7 +151,7 @@ class BoostedTreesOptions:
             max_features=number_of_features(self.max_features, n_features),
             n_bags=self.n_bags if self.has_bags else 0,
             repeats_pos=bags.repeats_pos,
-            bag_unl=bags.unl,
+            bag_unl=bags.draws_unl,
             replace_unl=bags.replace_unl,
             seed=seed,
             early_stopping_rounds=early_stopping_rounds,

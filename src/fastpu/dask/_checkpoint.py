@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from fastpu.boosting._boosted_trees_options import FUNCTION, BoostedTreesOptions
 from fastpu.dask._boosted_rounds import RoundsSoFar
 from fastpu.dask._fit_data import FitData
-from fastpu.data._matrix import columns_of
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._load import load
 from fastpu.tree._tree_arrays import tree_arrays
@@ -53,7 +52,9 @@ class Checkpoint:
     def save(self, so_far: RoundsSoFar, form: BinnedFeatures, seed: int) -> None:
         trees = tree_arrays(None, so_far)
         TreeEnsemble(
-            **columns_of(form),
+            n_features=form.n_features,
+            feature_names=form.feature_names,
+            categories=form.categories,
             threshold=0.0,
             n_iter=so_far.n_trees,
             converged=False,

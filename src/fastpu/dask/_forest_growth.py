@@ -215,7 +215,7 @@ def _out_of_bag_before(rows: ForestRowsOnWorkers, init_model: TreeEnsemble | Non
 def _waves(rows: ForestRowsOnWorkers, all_trees: GrowthTask, n_pos: int) -> Iterator[list[GrowthTask]]:
     """Yield waves of tasks, one task for each thread of the workers, which grow all trees together."""
     slots, n_trees = max(1, sum(rows.tasks.client.nthreads().values())), all_trees.n_trees
-    largest = n_pos + max(all_trees.bags.unl)
+    largest = n_pos + max(all_trees.bags.draws_unl)
     most = max(1, _GATHERED_BYTES // (2 * largest * rows.features.n_features))
     size = max(1, min(most, -(-n_trees // slots)))
     for wave in range(0, n_trees, slots * size):

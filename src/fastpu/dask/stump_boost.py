@@ -226,7 +226,7 @@ def boost_as_member(
 def follow_members(
     options: StumpOptions,
     form: BinnedFeatures,
-    judged: LabelledRows | None,
+    eval_rows: LabelledRows | None,
     exchange: Exchange,
     on_round: Callable[..., bool] | None = None,
 ) -> _core.StumpBoostResult:
@@ -236,9 +236,9 @@ def follow_members(
         None,
         None,
         category_flags(form.categories, form.n_features),
-        options.for_core(options.n_rounds, None if judged is None else options.early_stopping_rounds),
+        options.for_core(options.n_rounds, None if eval_rows is None else options.early_stopping_rounds),
         exchange=exchange,
-        eval_set=None if judged is None else (judged.features, judged.labels, None),
+        eval_set=None if eval_rows is None else (eval_rows.features, eval_rows.labels, None),
         callback=on_round,
         n_threads=resolve_n_threads(None),
     )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._text import describe, short, variable
 from fastpu.common._warn import warn
-from fastpu.data._tables import frame_kind, is_lazy, known_table, titles_of
+from fastpu.data._tables import is_lazy, known_table, table_library, titles_of
 from fastpu.exceptions import LabelWarning
 
 ROLES: Mapping[str, int] = {"positive": 1, "unlabeled": 0, "negative": -1}
@@ -68,7 +68,7 @@ def read_labels(y: object, name: str) -> NDArray[Any]:
 
 def _only_column(y: object, array: NDArray[Any], name: str) -> object:
     """Return the column of a table that has one, and warn; of a frame as a series, which knows its missing entries."""
-    if frame_kind(y) is None:
+    if table_library(y) is None:
         column, vector = array[:, 0], f"numpy.ravel({variable(name)})"
     else:
         frame: Any = y
@@ -198,9 +198,10 @@ def _raise_unknown(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]]
     listed = ", ".join("missing" if is_missing(v) else short(v) for v in distinct[:MAX_LISTED])
     more = f" and {len(distinct) - MAX_LISTED} more" if len(distinct) > MAX_LISTED else ""
     if codes:
-        given = ", ".join(f"{role}={short(list(c))}" for role, c in codes.items())
+        listed_codes = ", ".join(f"{role}={short(list(c))}" for role, c in codes.items())
         raise ValueError(
-            f"{name} holds {listed}{more}, not covered by {given}; name all values in positive, unlabeled or negative"
+            f"{name} holds {listed}{more}, not covered by {listed_codes}; name all values in positive, unlabeled "
+            f"or negative"
         )
     raise ValueError(
         f"{name} must hold 1 (positive), 0 or missing (unlabelled) and -1 (negative), or booleans, "

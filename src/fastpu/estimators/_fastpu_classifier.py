@@ -22,7 +22,7 @@ from fastpu.common._warn import silenced
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._folds import Fold
 from fastpu.data._row_labels import warn_of_other_order
-from fastpu.data._tables import frame_kind, known_table
+from fastpu.data._tables import known_table, table_library
 from fastpu.data._validate import check_sample_weight
 from fastpu.estimators._calibration import CalibrationOptions, calibrated, folds_to_score, out_of_bag_scores
 from fastpu.estimators._fit_input import FitInput, FoldedInput
@@ -225,7 +225,7 @@ class FastpuClassifier(PUClassifier):
     def _read_rows(self, X: Any, *, reset: bool) -> Any:
         """Return the rows in a form that fastpu takes; fastpu itself checks for NaN and infinity."""
         X = known_table(X)
-        is_frame = frame_kind(X) is not None and not self._has_kernel_matrix
+        is_frame = table_library(X) is not None and not self._has_kernel_matrix
         if is_frame or sp.issparse(X):
             require_distinct_names(X)
             # fastpu names the columns of frames, reads every sparse format, and checks its indices before SciPy does.

@@ -136,7 +136,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         self._read_columns(X, reset=False)
         return scores_of(self.estimator_, X, self.response_method_)
 
-    def _unlabelled(self) -> CutRows:
+    def _rows_to_cut(self) -> CutRows:
         """Return the unlabelled training rows by scores of parts that were not fitted to them, or raise ValueError."""
         raise ValueError(
             f"X_unl must be given for with_threshold, got None: {type(self).__name__} has no out-of-bag scores, and "
@@ -149,7 +149,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
             return
         if prior is not None:
             check_prior(prior)  # before the scores, which may take long
-        rows = self._unlabelled() if X_unl is None else CutRows(self._scores(X_unl))
+        rows = self._rows_to_cut() if X_unl is None else CutRows(self._scores(X_unl))
         self.threshold_ = (threshold_of_first(rows, k) if prior is None else threshold_of_prior(rows, prior))[0]
 
     def _read_columns(self, X: Any, *, reset: bool) -> None:

@@ -151,7 +151,7 @@ class PUBaggingClassifier(MetaClassifier):
         """Out-of-bag scores of the training rows, as `decision_function` gives scores of others."""
         return self._oob_scores - self.threshold_
 
-    def _unlabelled(self) -> CutRows:
+    def _rows_to_cut(self) -> CutRows:
         return CutRows.out_of_bag(self._oob_scores, self._oob_codes == 0, self._oob_weights)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
@@ -175,7 +175,7 @@ def _bag_size(ratio: float | Literal["auto"], n_pos: int, n_unl: int) -> tuple[i
     """Return how many unlabelled rows a bag holds, and how often each positive one."""
     if ratio != "auto":
         return max(1, round(ratio * n_pos)), 1
-    size = bag_sizes("auto", n_pos, n_unl, _AUTO_BAGS).unl[0]
+    size = bag_sizes("auto", n_pos, n_unl, _AUTO_BAGS).draws_unl[0]
     return size, max(1, round(size / n_pos))
 
 

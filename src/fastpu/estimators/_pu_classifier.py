@@ -19,9 +19,9 @@ from fastpu.common._text import short
 from fastpu.common._types import LabelsLike, MatrixLike, VectorLike
 from fastpu.common._warn import warn
 from fastpu.data._coding import is_missing
-from fastpu.data._tables import frame_kind
+from fastpu.data._tables import table_library
 from fastpu.exceptions import LabelWarning
-from fastpu.model._cut import check_one
+from fastpu.model._cut import check_one_rule
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -190,7 +190,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
             out and there are no out-of-bag scores of unlabelled rows.
         """
         check_is_fitted(self)
-        check_one(prior, k, value, X_unl)
+        check_one_rule(prior, k, value, X_unl)
         moved = copy.copy(self)
         moved._move_threshold(prior, k, value, X_unl)
         return moved
@@ -267,7 +267,7 @@ def label_vector(y: Any, *, warn: bool = False) -> NDArray[Any]:
 
 
 def require_distinct_names(X: Any) -> None:
-    if frame_kind(X) == "pandas" and not X.columns.is_unique:
+    if table_library(X) == "pandas" and not X.columns.is_unique:
         name = X.columns[X.columns.duplicated()][0]
         first, second = np.flatnonzero(X.columns == name)[:2]
         raise ValueError(

@@ -16,7 +16,6 @@ from fastpu.estimators._inner_estimator import check_takes_weights
 from fastpu.estimators._meta_classifier import WithProbabilities
 from fastpu.model._prior import proper_prior, take_prior_in
 
-_MASSES = {"n_pos": 1, "n_unl": 0, "n_neg": -1}
 _SMALLEST = 1e-9  # probabilities of being labelled are kept this far from 0 and 1, where their odds are 0 or infinite
 
 
@@ -120,9 +119,9 @@ class WeightedUnlabeledClassifier(WithProbabilities):
 
     def _fit(self, training: CloneRows) -> None:
         check_takes_weights(self, self.estimator)
-        masses = {name: float(training.mass[training.rows(code)].sum()) for name, code in _MASSES.items()}
+        n_pos, n_unl, n_neg = (float(training.mass[training.rows(code)].sum()) for code in (1, 0, -1))
         share, drawn_as = take_prior_in(self.scenario, self.prior)
-        prior = proper_prior(share, drawn_as, **masses)
+        prior = proper_prior(share, drawn_as, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg)
         n_rounds = check_int("n_rounds", self.n_rounds, low=1)
         unlabelled, negative = training.rows(0), training.rows(-1)
         rows = np.sort(np.concatenate([training.rows(1), unlabelled]))

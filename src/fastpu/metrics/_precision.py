@@ -230,7 +230,7 @@ def average_precision(
     return RankingEstimate(value, drawn_interval(ranked, mean_precision, value, shares, generator, is_biased=True))
 
 
-def _warn_if_impossible(user: str, where: str, recall: float, share: float, prior: float, ranked: Ranked) -> None:
+def _warn_if_impossible(function: str, where: str, recall: float, share: float, prior: float, ranked: Ranked) -> None:
     """Warn if more labelled positives are found than can be if every flagged unlabelled row were positive.
 
     The share of the hidden positives that is found is then share / prior. The two shares are compared as those of two
@@ -243,8 +243,8 @@ def _warn_if_impossible(user: str, where: str, recall: float, share: float, prio
     if recall - most > _MOST_ERRORS * error:
         ratio = f"{recall / most:.3g}" if most else "infinite"
         warn(
-            f"{user}: with prior={prior:.4g} the precision of {where} would be {ratio}, so 1 is used; chance does not "
-            f"explain the excess. The cut has {100 * recall:.3g} % of the labelled positives above it, and "
+            f"{function}: with prior={prior:.4g} the precision of {where} would be {ratio}, so 1 is used; chance does "
+            f"not explain the excess. The cut has {100 * recall:.3g} % of the labelled positives above it, and "
             f"{100 * share:.3g} % of the unlabelled rows. Either prior, the share of positives among the unlabelled "
             f"rows, is too large, or the labelled rows are not a random sample of the positives",
             EstimateWarning,

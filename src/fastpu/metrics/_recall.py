@@ -87,8 +87,8 @@ def recall_at_k(
     >>> recall_at_k(y, scores, k=2)
     0.75
     """
-    found = _recall_at_k("recall_at_k", y, scores, k, groups, n_boot, random_state)
-    return found.recall if found.interval is None else RankingEstimate(found.recall, found.interval)
+    at_k = _recall_at_k("recall_at_k", y, scores, k, groups, n_boot, random_state)
+    return at_k.recall if at_k.interval is None else RankingEstimate(at_k.recall, at_k.interval)
 
 
 @answers_unknown_keywords
@@ -153,12 +153,12 @@ def lift_at_k(
     >>> lift_at_k(y, scores, k=2)
     1.875
     """
-    found = _recall_at_k("lift_at_k", y, scores, k, groups, n_boot, random_state)
-    lift = found.recall / found.share
-    if found.interval is None:
+    at_k = _recall_at_k("lift_at_k", y, scores, k, groups, n_boot, random_state)
+    lift = at_k.recall / at_k.share
+    if at_k.interval is None:
         return lift
-    low, high = found.interval
-    return RankingEstimate(lift, (low / found.share, high / found.share))
+    low, high = at_k.interval
+    return RankingEstimate(lift, (low / at_k.share, high / at_k.share))
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class _RecallAtK:
 
 
 def _recall_at_k(
-    user: str,
+    function: str,
     y: LabelsLike,
     scores: VectorLike,
     k: float,
@@ -179,7 +179,7 @@ def _recall_at_k(
     n_boot: int,
     random_state: RandomState,
 ) -> _RecallAtK:
-    ranked, _ = read_ranking(user, y, scores, groups)
+    ranked, _ = read_ranking(function, y, scores, groups)
     n_samples, generator = check_boot(n_boot, random_state)
     flagged = np.array([check_k(k, ranked.n_unl)])
     recall, share = recall_of(*ranked.counts(), flagged), float(flagged[0]) / ranked.n_unl

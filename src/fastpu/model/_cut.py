@@ -40,7 +40,7 @@ class CutRows:
         return cls(scores[rows], mass, "unlabelled training rows, by their out-of-bag scores,")
 
 
-def check_one(prior: object, k: object, value: object, X_unl: object) -> None:
+def check_one_rule(prior: object, k: object, value: object, X_unl: object) -> None:
     """Raise unless exactly one of the first three is given, and no rows are given with `value`."""
     passed = [name for name, argument in (("prior", prior), ("k", k), ("value", value)) if argument is not None]
     if len(passed) != 1:

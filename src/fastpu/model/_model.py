@@ -18,7 +18,7 @@ from fastpu.data._tables import is_lazy
 from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import METHODS, calibrate, of_both
-from fastpu.model._cut import CutRows, check_one, threshold_at, threshold_of_first, threshold_of_prior
+from fastpu.model._cut import CutRows, check_one_rule, threshold_at, threshold_of_first, threshold_of_prior
 from fastpu.model._group_scores import GroupScores
 from fastpu.model._lazy import computed, of_partitions
 from fastpu.model._prior import PriorEstimate, check_prior, proper_prior, take_prior_in
@@ -130,14 +130,14 @@ class Model(ScoringModel, is_base=True):
             `decision_function` refuses `X_unl`, or if `X_unl` is left out and the model has no out-of-bag scores of
             unlabelled rows.
         """
-        check_one(prior, k, value, X_unl)
+        check_one_rule(prior, k, value, X_unl)
         threads = resolve_n_threads(n_threads)
         if value is not None:
             threshold, rule = threshold_at(value)
         else:
             if prior is not None:
                 check_prior(prior)  # before the scores, which may take long
-            rows = self._unlabelled() if X_unl is None else CutRows(self._scores_in_memory(X_unl, "X_unl", threads))
+            rows = self._rows_to_cut() if X_unl is None else CutRows(self._scores_in_memory(X_unl, "X_unl", threads))
             threshold, rule = threshold_of_first(rows, k) if prior is None else threshold_of_prior(rows, prior)
         return dataclasses.replace(self, threshold=threshold, threshold_rule=rule)
 
@@ -264,7 +264,7 @@ class Model(ScoringModel, is_base=True):
         weights = check_sample_weight(computed(sample_weight), scores.size)
         warn_of_other_order(X, y=y, sample_weight=sample_weight)
         scored = GroupScores(scores, labels, weights, has_score)
-        share = proper_prior(number, drawn_as, **scored.masses)
+        share = proper_prior(number, drawn_as, n_pos=scored.mass_pos, n_unl=scored.mass_unl, n_neg=scored.mass_neg)
         return self._with_calibration(method, scored, share, caller="with_probabilities")
 
     def _with_calibration(self, method: str, scored: GroupScores, prior: float, *, caller: str) -> Self:
@@ -311,7 +311,7 @@ class Model(ScoringModel, is_base=True):
             return lazy
         return of_both(method, knots, values, self.decision_function(X, n_threads=n_threads))
 
-    def _unlabelled(self) -> CutRows:
+    def _rows_to_cut(self) -> CutRows:
         """Return the unlabelled training rows by scores of parts that were not fitted to them, or raise ValueError."""
         raise ValueError(
             "X_unl must be given for with_threshold, got None: the model has no out-of-bag scores, and its training "

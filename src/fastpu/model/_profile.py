@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._frozen import LateMapping
-from fastpu.data._categories import Kept, columns_in_sets, unseen_place
+from fastpu.data._categories import ColumnCategories, columns_in_sets, unseen_place
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data.binned_features import BinnedFeatures
 
@@ -129,7 +129,7 @@ def _distinct(ascending: NDArray[np.float64]) -> NDArray[np.float64]:
     return ascending[np.append(True, ascending[1:] > ascending[:-1])] if ascending.size else ascending
 
 
-def is_unseen(entries: NDArray[Any], categories: Kept, column: int) -> NDArray[np.bool_]:
+def is_unseen(entries: NDArray[Any], categories: ColumnCategories, column: int) -> NDArray[np.bool_]:
     """Tell which entries of a column are categories that training did not have."""
     if str(column) not in categories:
         return np.zeros(entries.size, dtype=np.bool_)

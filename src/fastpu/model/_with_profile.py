@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._frozen import FrozenMapping, LateMapping
 from fastpu.data._frames import take_rows
-from fastpu.data._tables import frame_kind, known_table
+from fastpu.data._tables import known_table, table_library
 from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._profile import HasProfile, as_dense, of_columns, totals
@@ -81,7 +81,7 @@ def _draw_rows(X: object, y: object, sample_weight: object) -> DrawnRows | None:
     try:
         if isinstance(table, np.ndarray) and table.flags.c_contiguous:
             return DrawnRows(table.take(numbers, axis=0), numbers)  # less than half the time of table[numbers]
-        return DrawnRows(take_rows(table, frame_kind(table), numbers), numbers)
+        return DrawnRows(take_rows(table, table_library(table), numbers), numbers)
     except (TypeError, ValueError):
         return None
 

@@ -17,7 +17,7 @@ from fastpu.data._folds import Fold, stratified_folds
 from fastpu.data._kept_rows import float64_row_arrays
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
-from fastpu.metrics._decisions import Called, require_pu
+from fastpu.metrics._decisions import Decision, require_pu
 from fastpu.model._prior import check_scenario, prior_among_unlabeled, take_prior_in
 from fastpu.path._follow import follow_path, history_of, is_complete, weights_of
 from fastpu.path._options import path_limits
@@ -163,7 +163,7 @@ def _value(name: str, called: list[int], sizes: list[int], prior: float, scenari
         return 2 * n_pos_called / max(1, n_pos_called + n_rest_called + n_pos)
     if name == "error":
         return (n_pos - n_pos_called + n_rest_called) / (n_pos + n_rest)
-    state = Called(n_pos_called / n_pos, n_rest_called / n_rest, n_pos, n_rest)
+    state = Decision(n_pos_called / n_pos, n_rest_called / n_rest, n_pos, n_rest)
     return float(state.puf(scenario) if name == "puf" else state.err_star(prior, scenario))
 
 

@@ -30,7 +30,7 @@ def numbers_of(X: object, function: str) -> Matrix:
         f"; call fastpu.priors.bbe, or pass scores by a model that was not fitted to the rows, such as those of a "
         f"forest: {function}(None, y, scores=model.oob_decision_function)"
     )
-    matrix = check_matrix(X, finite=False, categories="learn")
+    matrix = check_matrix(X, finite=False, takes_categories=True)
     if columns := categorical_columns(matrix.categories):
         place = where_column(columns[0], matrix.feature_names)
         raise TypeError(

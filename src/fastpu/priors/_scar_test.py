@@ -253,7 +253,7 @@ def scar_test(
     rows = TableRows(X)
     counted, sample = sample_of(X, y, rows.n_rows, "scar_test", groups)
     rows = rows.only(counted)
-    matrix = check_matrix(rows.X, finite=False, categories="learn")
+    matrix = check_matrix(rows.X, finite=False, takes_categories=True)
     selected = _selection(prior, scenario, n_top, sample)
     count = check_int("n_permutations", n_permutations, low=1, high=_MOST_PERMUTATIONS)
     divided = check_int("n_divisions", n_divisions, low=1, high=_MOST_DIVISIONS)

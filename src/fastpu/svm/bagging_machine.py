@@ -101,5 +101,5 @@ class BaggingSVM(KernelMachine):
     def _out_of_bag(self) -> NDArray[np.float64]:
         return self.oob_decision_function
 
-    def _unlabelled(self) -> CutRows:
+    def _rows_to_cut(self) -> CutRows:
         return CutRows.out_of_bag(self.oob_decision_function, ~np.isnan(self.oob_decision_function))
