@@ -145,7 +145,9 @@ class CachedRows {
 
   // Rows that are computed beside other work, in the three parts of KernelCache::prepare().
   using PendingRows = typename KernelCache<T>::PendingRows;  // NOLINT(readability-redundant-typename): for clang < 16
-  bool may_compute_ahead(index_t n) const { return 4 * n <= cache_.capacity() && !cache_.kernel().is_serial(); }
+  bool may_compute_ahead(index_t n) const {
+    return gains_by_several_rows() && !cache_.kernel().is_serial() && 4 * n <= cache_.capacity();
+  }
   void prepare(const std::vector<index_t>& positions, index_t n_more, PendingRows& pending) {
     asked_.clear();
     for (const index_t position : positions) asked_.push_back(row_at(position));

@@ -20,10 +20,8 @@ namespace fastpu {
 
 namespace {
 
-// Where rows gain by it, so many kernel rows are computed when one is needed: a row computed with others takes about
-// half the time of a single one, and of the three variables that violate most, four in five are needed later; of more
-// it would be fewer. Of dense rows with few features they take as long as one by one, so that the fifth which nobody
-// needs is lost (docs/benchmarks.md, "Second ways").
+// Where rows gain by it, so many are computed when one is needed: a row computed with others takes about half the time
+// of a single one, and of the three variables that violate most, four in five are needed later; of more, fewer.
 constexpr index_t kRowsTogether = 4;
 // So many kernel values are computed by other threads beside steps: enough to be worth waking these threads, and few
 // enough to be of rows that are needed soon.
@@ -47,7 +45,6 @@ class Smo {
         team_(team),
         value_(solution),
         step_tol_(exact == nullptr ? options.tol : kSafety * options.tol),
-        looks_ahead_(source.gains_by_several_rows()),
         state_(problem, solution) {}
 
   SmoResult run();
@@ -87,8 +84,7 @@ class Smo {
   const SmoCallback& callback_;
   Team& team_;
   double* value_;
-  double step_tol_;   // violation at which steps end
-  bool looks_ahead_;  // whether kernel rows that are likely to be needed soon are computed before they are asked for
+  double step_tol_;  // violation at which steps end
   detail::SmoState state_;
   detail::PrecisionWatch watch_;
 
@@ -343,7 +339,7 @@ void Smo<T>::make_pair_steps() {
   detail::PairProgress progress;
   solver_->start();
   const index_t n_ahead = std::max(kRowsTogether, kValuesAhead / n_active);
-  if (team_.n_threads() > 1 && looks_ahead_ && n_active >= kLeastActive && source_.may_compute_ahead(n_ahead)) {
+  if (team_.n_threads() > 1 && n_active >= kLeastActive && source_.may_compute_ahead(n_ahead)) {
     make_steps_beside_rows(most_steps, n_ahead, progress);
   } else {
     solver_->go_on(progress, step_tol_, most_steps, [&](index_t p) {
@@ -472,8 +468,7 @@ void Smo<T>::list_most_wanted() {
 template <class T>
 const std::vector<index_t>& Smo<T>::rows_wanted_soon(index_t besides, index_t n) {
   soon_.clear();
-  if (!looks_ahead_) return soon_;
-  if (most_wanted_.empty()) list_most_wanted();
+  if (most_wanted_.empty() && source_.gains_by_several_rows()) list_most_wanted();
   while (!most_wanted_.empty() && soon_.size() + 1 < at(n)) {
     const index_t p = most_wanted_.back();
     most_wanted_.pop_back();
