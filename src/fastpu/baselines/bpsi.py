@@ -80,9 +80,10 @@ def fit_bpsi(
     solver_max_iter : int, optional
         The most iterations of the solver in one sub-problem, >= 1. By default each solver has its own limit.
     solver : {"exact", "iadmm"}, default "exact"
-        "exact" is an interior-point and active-set method; for more than 1000 features and for CSR it is coordinate
-        descent, or sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
-        direction method, with the errors of its print corrected.
+        "exact" is an interior-point and active-set method for up to 2000 features. It tries coordinate descent first
+        for CSR, and for more than 200 features. For more than 2000 features it is coordinate descent, or sequential
+        minimal optimisation where that converges slowly. "iadmm" is the paper's alternating direction method, with the
+        errors of its print corrected.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0, which multiply the costs. A weight counts as that many repetitions of the row. Rows of weight 0
         are left out.
@@ -90,11 +91,11 @@ def fit_bpsi(
         The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
         bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1, .... If it
+        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1 and so on. If it
         returns True, the fit ends. Values of `C` that have not been fitted by then are left out.
     progress : bool, default False
-        Whether to show a progress bar that counts the classifiers f_0, f_1, .... The bar is that of tqdm; without tqdm
-        a line is printed to standard error every ten seconds.
+        Whether to show a progress bar that counts the classifiers f_0, f_1 and so on. The bar is that of tqdm; without
+        tqdm a line is printed to standard error every ten seconds.
 
     Returns
     -------

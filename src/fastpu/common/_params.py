@@ -73,7 +73,8 @@ def check_k(k: object, n_unl: int | None = None) -> int:
 
 def check_choice(name: str, value: object, choices: Sequence[_Word], other: str = "") -> _Word:
     """Return `value` if it is one of the strings in `choices`; `other` says what it may be beside these."""
-    expected = f"{name} must be one of {', '.join(map(repr, choices))}{other}"
+    of = "one of " if len(choices) > 1 else ""
+    expected = f"{name} must be {of}{', '.join(map(repr, choices))}{other}"
     if not isinstance(value, str):
         raise TypeError(f"{expected}, got {describe(value)}")
     for choice in choices:
@@ -168,4 +169,4 @@ def check_one_length(lengths: Mapping[str, int]) -> None:
     """Raise ValueError unless all sequences, by their names, have one length."""
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")
+        raise ValueError(f"sequences of parameters must have the same length, one entry for each model, got {listed}")

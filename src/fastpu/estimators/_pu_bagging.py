@@ -48,18 +48,20 @@ class PUBaggingClassifier(MetaClassifier):
         A classifier in scikit-learn's form. Clones of it are fitted to the labels 1 and 0. Its random states are drawn
         anew for every bag.
     n_bags : int, default 50
-        T, the number of bags.
+        T, the number of bags, >= 1.
     bag_ratio : "auto" or float, default "auto"
-        How many unlabelled rows a bag has. "auto" draws as many as there are positive rows, but at most 63 % of all
-        unlabelled rows. With fewer than 100 positive rows it draws 100, or a tenth of all if that is fewer; each
-        positive row is then several times in the bag, so that both groups weigh the same. A number > 0 is the number of
-        unlabelled rows for each positive row; at least one is drawn.
+        How many unlabelled rows a bag has.
+
+        - "auto" draws as many as there are positive rows, but at most 63 % of all unlabelled rows. With fewer than 100
+          positive rows it draws 100, or a tenth of all if that is fewer; each positive row is then several times in the
+          bag, so that both groups weigh the same.
+        - A number > 0 is the number of unlabelled rows for each positive row; at least one is drawn.
     response_method : {"auto", "predict_proba", "decision_function"}, default "auto"
         The method of `estimator` that gives the scores. "auto" is `predict_proba` if there is one.
     n_jobs : int, optional
-        Number of bags that joblib fits at a time. The result is the same for any number.
-    random_state : int, Generator, RandomState or None
-        Draws the bags and the random states in the estimators.
+        The number of bags that joblib fits at a time. By default one. The result is the same for any number.
+    random_state : int >= 0, numpy.random.Generator, RandomState or None, default None
+        Seed or generator that draws the bags and the random states in the estimators. None takes a fresh seed.
 
     Attributes
     ----------

@@ -155,18 +155,18 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         """Return this fitted classifier with another threshold: by a class prior, by a number of rows, or a given one.
 
         Pass exactly one of `prior`, `k` and `value`. With `prior` or `k` the new classifier calls as many unlabelled
-        rows positive as you ask for, as nearly as their scores allow: rows with equal scores stay together. For a
-        Pipeline take its last step, and rows as the steps before make them:
-        ``pipeline[-1].with_threshold(prior=0.2, X_unl=pipeline[:-1].transform(X_unl))``.
+        rows positive as you ask for, or as near to it as equal scores allow: rows with equal scores stay together. For
+        a Pipeline take its last step, and rows as the steps before make them: ``pipeline[-1].with_threshold(prior=0.2,
+        X_unl=pipeline[:-1].transform(X_unl))``.
 
         Parameters
         ----------
         prior : float or PriorEstimate, optional
-            P(Y = 1) among the unlabelled rows, in (0, 1). That share of them is called positive.
+            The share of positives P(Y = 1) among the unlabelled rows, in (0, 1): this share of them is called positive.
         k : int or float, optional
-            How many rows to call positive. A float in (0, 1] is a share of the rows.
+            How many rows to call positive: an int >= 1, or a float in (0, 1], which is a share of the rows.
         value : float, optional
-            `threshold_` itself. It is subtracted from the scores.
+            The new `threshold_`, any number but NaN. It is subtracted from the scores.
         X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_), optional
             Unlabelled rows that the classifier was not fitted to. By default the unlabelled training rows with their
             out-of-bag scores (`oob_decision_function_`), if the classifier has some.
@@ -179,7 +179,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         Warns
         -----
         DegenerateModelWarning
-            If the new classifier calls all rows positive, or none, and `k` does not ask for that.
+            If the new classifier calls all rows positive, or none, unless `k` asks for it.
         EstimateWarning
             If `prior` is an estimate whose `allowed` shares are far from it.
 
@@ -213,8 +213,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
     def score(self, X: MatrixLike, y: LabelsLike, sample_weight: VectorLike | None = None) -> float:
         """Return the accuracy of `predict` on the labelled rows.
 
-        With the labels -1, 0 and 1, rows of 0 are left out, because nobody knows their class. With two labels both
-        count as true ones: unlabelled rows are taken for negative, as by all of scikit-learn's scorers.
+        With the labels -1, 0 and 1, rows of 0 are left out, because nobody knows their class. With two labels
+        unlabelled rows count as negative, as in all of scikit-learn's scorers.
 
         Parameters
         ----------

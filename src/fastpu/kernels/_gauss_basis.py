@@ -50,7 +50,10 @@ def open_centers(
     with np.errstate(over="ignore"):
         converted = checked.convert(matrix.dtype, sparse=matrix.is_sparse)
     if not np.isfinite(converted.entries).all():
-        raise ValueError(f"centers must be numbers of {matrix.dtype}, the dtype of X, got some beyond its range")
+        raise ValueError(
+            f"centers must hold numbers within the range of {matrix.dtype}, the dtype of X, got larger ones; pass X "
+            f"as float64"
+        )
     return converted
 
 
@@ -124,7 +127,7 @@ def check_bandwidth(model: str, centers: object, bandwidth: object) -> float | N
         return None
     width = check_float("bandwidth", bandwidth, low=0, open_low=True)
     if not is_bandwidth(width):
-        raise ValueError(f"bandwidth must be such that its square is a number > 0, got {width:g}")
+        raise ValueError(f"bandwidth must have a square that float64 can hold and that is > 0, got {width:g}")
     return width
 
 

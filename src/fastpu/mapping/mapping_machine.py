@@ -24,7 +24,7 @@ _SOLVER = ("objective", "gap", "violation", "margin")  # what the history says o
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class MappingMachine(KernelMachine):
-    """Mapping convergence with an SVM: the last SVM, the fate of every unlabelled row, and a log.
+    """The last SVM of mapping convergence, what became of every unlabelled row, and a record of each iteration.
 
     The attributes of `KernelMachine` (support, dual_coef, intercept, kernel, gap, violation, ...) are those of the
     SVM that was kept. The following ones are new, or mean something else here.

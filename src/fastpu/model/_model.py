@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self  # in typing from Python 3.11
 
 
+# A subclass is a dataclass with the same four options. It implements `_decision_function`, says through `_ndim` which
+# of its arrays do not have one dimension, and checks in `_check_fields` whatever its kernel relies on, because a loaded
+# file may say anything.
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Model(ScoringModel, is_base=True):
     """A fitted model: immutable, with read-only arrays.
@@ -102,7 +105,7 @@ class Model(ScoringModel, is_base=True):
             How many rows to call positive: an int >= 1, such as the number that you can check in a night, or a float in
             (0, 1], which is a share of the rows.
         value : float, optional
-            The threshold itself, a finite number. It needs no rows.
+            The threshold itself, any number but NaN. It needs no rows.
         X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features), optional
             Unlabelled rows that the model was **not** fitted to, because a model gives its training rows other scores
             than new rows. By default the unlabelled training rows with their out-of-bag scores, which forests, bags of

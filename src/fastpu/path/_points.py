@@ -211,7 +211,7 @@ class PathPoints(KernelModel, is_base=True):
         if seen > lam:
             shown, offset, _ = self._solution(seen)
         if not (math.isfinite(offset / seen) and math.isfinite(float(alpha.max(initial=0)) / lam)):
-            raise ValueError(f"lam must be so large that the machine at it is one of finite numbers, got {lam!r}")
+            raise ValueError(f"lam must be larger: the coefficients of the machine at this lam overflow, got {lam!r}")
         support = np.flatnonzero(alpha)
         dual_coef = shown[support] * self.labels[support] / seen
         coef, vectors = None, RowArrays[Floats]()

@@ -81,7 +81,7 @@ def fit_svm_path(
           direction of negative curvature, it ends with the status "indefinite".
         - "precomputed" says that `X` holds the kernel values.
         - A function ``k(A, B)`` gets two matrices of rows and returns their kernel values as a matrix of shape (len(A),
-          len(B)).
+          len(B)). It must be symmetric, which is tested on a sample of rows.
     gamma : float, "scale" or "auto", default "scale"
         The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
         be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, rows of cost 0 left
@@ -113,6 +113,8 @@ def fit_svm_path(
     Returns
     -------
     SVMPath
+        The path. `at` gives the machine at any lam, and `select` the best one. `decision_function` and `predict` are
+        those of the end of the path.
 
     Raises
     ------
@@ -234,7 +236,7 @@ def fit_pu_svm_path(
           direction of negative curvature, it ends with the status "indefinite".
         - "precomputed" says that `X` holds the kernel values.
         - A function ``k(A, B)`` gets two matrices of rows and returns their kernel values as a matrix of shape (len(A),
-          len(B)).
+          len(B)). It must be symmetric, which is tested on a sample of rows.
     gamma : float, "scale" or "auto", default "scale"
         The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
         be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, rows of cost 0 left

@@ -184,7 +184,7 @@ class KernelFeatures(DenseFeatures):
         size = max(float(K.max()), -float(K.min()))
         if size > _LARGEST_SUM / rows.n:
             raise ValueError(
-                f"X must have entries so small that sums of kernel values do not overflow, got {size:g}; scale X"
+                f"X must have smaller entries, because sums of kernel values overflow, got a value of {size:g}; scale X"
             )
         share = rows.share_unl[order]
         mean = K @ share  # mean of K(x, x_j) over the unlabelled rows j
@@ -278,9 +278,7 @@ def open_features(rows: PualRows, options: BlsSvmOptions) -> Features:
         values, n_features = rows.matrix.entries, rows.matrix.n_features
         largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
         if largest > _LARGEST / math.sqrt(rows.n * n_features):
-            raise ValueError(
-                f"X must have entries so small that their squares do not overflow, got {largest:g}; scale X"
-            )
+            raise ValueError(f"X must have smaller entries, because their squares overflow, got {largest:g}; scale X")
         return LinearFeatures(rows) if n_features <= rows.n else WideFeatures(rows)
     if n_components is None or n_components >= rows.n:
         return KernelFeatures(rows)

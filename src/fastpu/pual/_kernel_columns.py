@@ -26,7 +26,7 @@ def kernel_columns(rows: PualRows, columns: NDArray[np.int64]) -> NDArray[np.flo
     else:
         values = kernel_values(kernel, matrix, matrix[columns], rows.n_threads)
     if not np.isfinite(values).all():
-        raise ValueError("X must have entries so small that kernel values do not overflow; scale X")
+        raise ValueError("X must have smaller entries, because kernel values overflow float64; scale X")
     return values
 
 

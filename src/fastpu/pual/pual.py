@@ -130,6 +130,8 @@ def fit_pual(
     Returns
     -------
     PualMachine, or a list of them if a parameter is a sequence
+        The model, with `coef` (linear kernel) or `support` and `dual_coef`, `intercept`, `alpha`, `gap`, `status` and
+        `history`.
 
     Raises
     ------

@@ -59,7 +59,10 @@ def open_eval_set(eval_set: object, rows: RiskRows) -> JudgingRows | None:
     with np.errstate(over="ignore"):
         matrix = matrix.convert(rows.matrix.dtype, sparse=rows.matrix.is_sparse)
     if not np.isfinite(matrix.entries).all():
-        raise ValueError(f"X of eval_set must hold numbers of {rows.matrix.dtype}, the dtype of X, got larger ones")
+        raise ValueError(
+            f"X of eval_set must hold numbers within the range of {rows.matrix.dtype}, the dtype of X, got larger "
+            f"ones; pass X as float64"
+        )
     if isinstance(basis, GaussBasis):
         matrix = DenseMatrix(gauss_features(matrix, basis.centers, basis.bandwidth, rows.options.n_threads))
     return JudgingRows(rows.columns.moved(matrix), labels, None)

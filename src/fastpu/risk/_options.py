@@ -98,7 +98,7 @@ def check_learning_rate(learning_rate: object, model: FormName) -> float:
 
 def check_batch_size(batch_size: object, model: FormName) -> BatchSize:
     if isinstance(batch_size, str):
-        word: Literal["auto"] = check_choice("batch_size", batch_size, ("auto",))
+        word: Literal["auto"] = check_choice("batch_size", batch_size, ("auto",), ", a number of rows or None")
         # A linear model has one minimum, and an epoch takes little time: all rows make one batch.
         return word if model == "mlp" else None
     return None if batch_size is None else check_int("batch_size", batch_size, low=1)
@@ -107,7 +107,7 @@ def check_batch_size(batch_size: object, model: FormName) -> BatchSize:
 def check_patience(early_stopping_rounds: object, n_epochs: int | None) -> int | None:
     """Return the number of rounds, or None if no rule is to stop the fit."""
     if isinstance(early_stopping_rounds, str):
-        check_choice("early_stopping_rounds", early_stopping_rounds, ("auto",))
+        check_choice("early_stopping_rounds", early_stopping_rounds, ("auto",), ", a number of epochs or None")
         return _PATIENCE if n_epochs is None else None
     if early_stopping_rounds is None:
         return None

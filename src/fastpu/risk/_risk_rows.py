@@ -49,8 +49,8 @@ class RiskRows(TrainingRows):
         size = self.columns.size
         if not 0 < size * size < math.inf:
             raise ValueError(
-                f"X must be such that squares of its entries neither overflow nor vanish, got columns of the size "
-                f"{size:.3g}, to whose square the default lam is proportional; scale X"
+                f"X must have columns of a size whose square float64 can hold, because the default of lam is "
+                f"proportional to it, got the size {size:.3g}; scale X, or pass lam"
             )
         return _RIDGE[model] * self.prior / math.sqrt(mass) * size * size
 

@@ -98,7 +98,7 @@ def fit_upu(
         The width of the basis functions of "gauss", > 0. By default the median distance between the rows and the
         centres.
     tol : float, default 1e-10
-        Newton's method ends when its decrement, about twice R - min R, is at most ``tol * |R|``.
+        Newton's method ends when its decrement, about twice R - min R, is at most ``tol * |R|``. It must be > 0.
     max_iter : int, default 200
         The most steps of Newton's method, >= 1.
     sample_weight : array-like of shape (n,), optional
@@ -222,8 +222,8 @@ def fit_upu(
     risks = result.risks
     if result.status == "unbounded":
         raise ValueError(
-            f"lam = 0 leaves the {options.loss} risk without a minimum on these rows, as positive rows can be moved "
-            f"away from unlabelled ones for ever: it is {risks[-1]:.4g} after {len(risks) - 1} steps; pass lam > 0"
+            f"lam must be > 0 for these rows, got 0: the {options.loss} risk has no minimum without a penalty, because "
+            f"it falls for ever as the weights grow (it is {risks[-1]:.4g} after {len(risks) - 1} steps)"
         )
     kept_centers = rows.basis.center_arrays
     machine = RiskMachine(

@@ -182,7 +182,7 @@ class BagSums:
         scores, coefs = fit.decision, fit.dual_coef
         if not (np.isfinite(scores).all() and np.isfinite(coefs).all()):
             dtype = self._training.dtype
-            raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
+            raise ValueError(f"X must have smaller entries, because kernel values overflow {dtype}; scale X")
         is_out = self._bags.is_out(number)
         self._totals += scores
         self._oob_totals[is_out] += scores[is_out]

@@ -220,8 +220,8 @@ class KernelSolver(KernelRows):
         numbers = (alpha, decision, [solution.intercept, solution.objective])
         if not all(np.isfinite(values).all() for values in numbers):
             raise ValueError(
-                f"X must have entries so small that kernel values do not overflow {self.dtype}; "
-                f"scale X, or pass float64 or another kernel"
+                f"X must have smaller entries, because kernel values overflow {self.dtype}; scale X, or pass float64 "
+                f"or another kernel"
             )
         end = SolverEnd(
             status=solution.status,

@@ -34,10 +34,11 @@ def cost_per_row(
         total = float(cost.sum())
     names = " * ".join([*scalars, *(name for name, factors in by_row.items() if factors is not None)])
     if not math.isfinite(total):
-        raise ValueError(f"{names} must be finite for all rows together, got up to {cost.max():g} a row")
+        raise ValueError(f"{names} must have a finite sum over all rows, got up to {cost.max():g} for a row")
     underflows = (cost == 0) & ~dropped
     if underflows.any():
         raise ValueError(
-            f"{names} must not be so small that it underflows to 0, as at position {int(np.argmax(underflows))}"
+            f"{names} must be larger at position {int(np.argmax(underflows))}, where float64 rounds it to 0; to "
+            f"leave a row out, pass a weight or cost of exactly 0"
         )
     return cost

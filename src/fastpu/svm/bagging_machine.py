@@ -23,7 +23,7 @@ class BagRound:
     bag, n_bags : int
         The number of this bag, from 1, and of the bags asked for.
     n_steps : int
-        Pair updates that its SVM took.
+        Steps that the solver of its SVM took.
     objective, gap, violation : float
         Dual objective, duality gap and largest KKT violation of its SVM at the end.
     """

@@ -97,9 +97,10 @@ def fit_isvm(
         models of the paper's examples are slightly better on new rows, but labels can go round in a cycle. A cycle is
         recognised, and ends the iteration with the status "max_iter".
     solver : {"exact", "iadmm"}, default "exact"
-        "exact" is an interior-point and active-set method; for more than 1000 features and for CSR it is coordinate
-        descent, or sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
-        direction method, with the errors of its print corrected.
+        "exact" is an interior-point and active-set method for up to 2000 features. It tries coordinate descent first
+        for CSR, and for more than 200 features. For more than 2000 features it is coordinate descent, or sequential
+        minimal optimisation where that converges slowly. "iadmm" is the paper's alternating direction method, with the
+        errors of its print corrected.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A weight counts as that many repetitions of the row, in n_+, n_- and the sums. Rows of weight 0
         are left out. A common factor of all weights changes only the default of `C`.
@@ -107,11 +108,11 @@ def fit_isvm(
         The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
         bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1, .... If it
+        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1 and so on. If it
         returns True, the fit ends. Values of `C` that have not been fitted by then are left out.
     progress : bool, default False
-        Whether to show a progress bar that counts the classifiers f_0, f_1, .... The bar is that of tqdm; without tqdm
-        a line is printed to standard error every ten seconds.
+        Whether to show a progress bar that counts the classifiers f_0, f_1 and so on. The bar is that of tqdm; without
+        tqdm a line is printed to standard error every ten seconds.
 
     Returns
     -------
@@ -259,9 +260,10 @@ def fit_ipsi(
         models of the paper's examples are slightly better on new rows, but labels can go round in a cycle. A cycle is
         recognised, and ends the iteration with the status "max_iter".
     solver : {"exact", "iadmm"}, default "exact"
-        "exact" is an interior-point and active-set method; for more than 1000 features and for CSR it is coordinate
-        descent, or sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
-        direction method, with the errors of its print corrected.
+        "exact" is an interior-point and active-set method for up to 2000 features. It tries coordinate descent first
+        for CSR, and for more than 200 features. For more than 2000 features it is coordinate descent, or sequential
+        minimal optimisation where that converges slowly. "iadmm" is the paper's alternating direction method, with the
+        errors of its print corrected.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A weight counts as that many repetitions of the row, in n_+, n_- and the sums. Rows of weight 0
         are left out. A common factor of all weights changes only the default of `C`.
@@ -269,11 +271,11 @@ def fit_ipsi(
         The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
         bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1, .... If it
+        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1 and so on. If it
         returns True, the fit ends. Values of `C` that have not been fitted by then are left out.
     progress : bool, default False
-        Whether to show a progress bar that counts the classifiers f_0, f_1, .... The bar is that of tqdm; without tqdm
-        a line is printed to standard error every ten seconds.
+        Whether to show a progress bar that counts the classifiers f_0, f_1 and so on. The bar is that of tqdm; without
+        tqdm a line is printed to standard error every ten seconds.
 
     Returns
     -------
@@ -352,6 +354,7 @@ def _costs_for(rows: MarginRows, C: float | Sequence[float] | NDArray[Any] | Non
     for cost in costs:
         if not (cost * least > 0 and cost <= MOST_COST):
             raise ValueError(
-                f"C must be at most {MOST_COST:g}, and so large that no row's share of it is 0 in float64, got {cost!r}"
+                f"C must be at most {MOST_COST:g}, and so large that the cost of each row, C divided by the rows of "
+                f"its label, is not 0 in float64, got {cost!r}"
             )
     return costs
