@@ -263,9 +263,11 @@ class FastpuClassifier(PUClassifier):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return self.model_.decision_function(self._read_rows(X, reset=False), n_threads=self.n_threads)
 
-    def _move_threshold(self, prior: Any, k: Any, value: Any, X_unl: Any) -> None:
+    def _move_threshold(self, prior: Any, k: Any, value: Any, X_unl: Any, codes: NDArray[np.int8] | None) -> None:
         rows = None if X_unl is None else self._read_rows(X_unl, reset=False)
-        self.model_ = self.model_.with_threshold(prior=prior, k=k, value=value, X_unl=rows, n_threads=self.n_threads)
+        self.model_ = self.model_.with_threshold(
+            prior=prior, k=k, value=value, X_unl=rows, y=codes, n_threads=self.n_threads
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `model_` to a file that `fastpu.load` reads, without pickle, as `Model.save` does.

@@ -139,20 +139,23 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         self._read_columns(X, reset=False)
         return scores_of(self.estimator_, X, self.response_method_)
 
-    def _rows_to_cut(self) -> CutRows:
-        """Return the unlabelled training rows by scores of parts that were not fitted to them, or raise ValueError."""
+    def _rows_to_cut(self, codes: NDArray[np.int8] | None) -> CutRows:  # noqa: ARG002 - for subclasses
+        """Return the unlabelled training rows by scores of parts that were not fitted to them, or raise ValueError.
+
+        They are unlabelled by `codes`, or by the labels of the fit.
+        """
         raise ValueError(
             f"X_unl must be given for with_threshold, got None: {type(self).__name__} has no out-of-bag scores, and "
             f"its training rows have other scores than new rows have; pass unlabelled rows that it was not fitted to"
         )
 
-    def _move_threshold(self, prior: Any, k: Any, value: Any, X_unl: Any) -> None:
+    def _move_threshold(self, prior: Any, k: Any, value: Any, X_unl: Any, codes: NDArray[np.int8] | None) -> None:
         if value is not None:
             self.threshold_ = threshold_at(value)[0]
             return
         if prior is not None:
             check_prior(prior)  # before the scores, which may take long
-        rows = self._rows_to_cut() if X_unl is None else CutRows(self._scores(X_unl))
+        rows = self._rows_to_cut(codes) if X_unl is None else CutRows(self._scores(X_unl))
         self.threshold_ = (threshold_of_first(rows, k) if prior is None else threshold_of_prior(rows, prior))[0]
 
     def _read_columns(self, X: Any, *, reset: bool) -> None:

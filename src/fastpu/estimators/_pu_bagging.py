@@ -18,7 +18,7 @@ from fastpu.estimators._clone_rows import CloneRows
 from fastpu.estimators._fastpu_classifier import seed_of
 from fastpu.estimators._inner_estimator import scores_of
 from fastpu.estimators._meta_classifier import MetaClassifier
-from fastpu.model._cut import CutRows
+from fastpu.model._cut import CutRows, unlabelled_rows
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 _AUTO_BAGS = AutoBags(ratio=1.0, least_unl=(100,))
@@ -153,8 +153,10 @@ class PUBaggingClassifier(MetaClassifier):
         """Out-of-bag scores of the training rows, as `decision_function` gives scores of others."""
         return self._oob_scores - self.threshold_
 
-    def _rows_to_cut(self) -> CutRows:
-        return CutRows.out_of_bag(self._oob_scores, self._oob_codes == 0, self._oob_weights)
+    def _rows_to_cut(self, codes: NDArray[np.int8] | None) -> CutRows:
+        fitted = self._oob_codes
+        rows = fitted == 0 if codes is None else unlabelled_rows(codes, fitted.size, fitted)
+        return CutRows.out_of_bag(self._oob_scores, rows, self._oob_weights)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         self._read_columns(X, reset=False)

@@ -151,6 +151,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         k: float | None = None,
         value: float | None = None,
         X_unl: MatrixLike | None = None,
+        y: LabelsLike | None = None,
     ) -> Self:
         """Return this fitted classifier with another threshold: by a class prior, by a number of rows, or a given one.
 
@@ -170,6 +171,10 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_), optional
             Unlabelled rows that the classifier was not fitted to. By default the unlabelled training rows with their
             out-of-bag scores (`oob_decision_function_`), if the classifier has some.
+        y : array-like of shape (n,), optional
+            Labels of the training rows, in their order, like those of the fit: the unlabelled rows are divided. By
+            default the labels of the fit. Where these are numbers or booleans, -1 marks rows that are left out, such as
+            rows that were checked and found negative and that the fit got as unlabelled rows, of a larger weight.
 
         Returns
         -------
@@ -187,13 +192,26 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         ------
         TypeError, ValueError
             If not exactly one of `prior`, `k` and `value` is passed, if one is out of its range, or if `X_unl` is left
-            out and there are no out-of-bag scores of unlabelled rows.
+            out and there are no out-of-bag scores of unlabelled rows. Also if `y` is passed with `X_unl` or `value`, or
+            does not fit the labels of the fit.
         """
         check_is_fitted(self)
-        check_one_rule(prior, k, value, X_unl)
+        check_one_rule(prior, k, value, X_unl, y)
         moved = copy.copy(self)
-        moved._move_threshold(prior, k, value, X_unl)
+        moved._move_threshold(prior, k, value, X_unl, None if y is None else self._codes_of(y))
         return moved
+
+    def _codes_of(self, y: LabelsLike) -> NDArray[np.int8]:
+        """Return +1, 0 and -1 for labels like those of the fit, or with -1 for rows that are left out."""
+        values = label_vector(y)
+        are_numbers = self.classes_.dtype.kind in "biuf" and values.dtype.kind in "biuf"
+        if are_numbers and -1 not in self.classes_.tolist() and (values == -1).any():
+            codes = np.full(values.size, -1, dtype=np.int8)
+            kept = values != -1
+            codes[kept] = Labels(self.classes_, 0, coded=False).read(values[kept], "y")
+            return codes
+        coded = self.classes_.tolist() == [-1, 1] and are_numbers and bool((values == 0).any())
+        return Labels(self.classes_, self._other_label(self.classes_), coded).read(values, "y")
 
     def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return ``classes_[1]`` for the rows of `X` whose `decision_function` is above 0, else ``classes_[0]``.

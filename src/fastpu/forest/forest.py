@@ -175,6 +175,7 @@ def fit_forest(
         If out-of-bag scores tell labelled from unlabelled rows nearly perfectly: their AUC is at least 0.998, or it is
         at least 0.99 and that of a single column is at least 0.998. There must be at least 10 labelled and 100
         unlabelled rows. The columns that do it are named, because they probably know the labels. Also if
+        half of the labelled rows have entries in a column that hardly any of 1,150 or more unlabelled rows has. Also if
         `sample_weight` is one number for each kind of label, which changes nothing.
     DegenerateModelWarning
         If every tree is a single leaf, for example because all columns are constant, or if the model calls all training
