@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 import fastpu
 from input_recipes import quietly
-from method_recipes import FITS, bits, model_bits
+from method_recipes import FITS, bits, fitted, model_bits
 
 #: Arguments that speak of single rows or of how a fit runs, and those that are recorded where the fit looks at them.
 NOT_ALWAYS_RECORDED = {
@@ -52,3 +52,12 @@ def test_params_are_arguments_that_make_the_same_model(recipe):
     again = quietly(recipe.call, *arguments, **given)
     assert dict(again.params) == dict(model.params)
     assert model_bits(again, arguments[0]) == model_bits(model, arguments[0])
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_a_model_keeps_a_profile_of_its_unlabelled_rows_or_of_all(name):
+    n_rows, y = 80, FITS[name].arguments(80)[1:]
+    n_unlabelled = np.count_nonzero(y[0] == 0) if y else 0
+    model = fitted(name)
+    assert model.profile["rows"] == (n_unlabelled or n_rows)
+    assert model.profile["missing"].size == model.n_features
