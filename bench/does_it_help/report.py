@@ -229,7 +229,8 @@ def _catboost_on_real_rows(tasks: Mapping[str, Task], outcomes: Outcomes) -> str
         if tasks[place.task].kind.startswith("real") and {CATBOOST, REFERENCE} <= set(each) and place.split == 0:
             kinds.setdefault((tasks[place.task].kind, place.labels), []).append({place: each})
     rows = []
-    for (kind, labels), parts in kinds.items():
+    for kind, labels in sorted(kinds, key=lambda key: (key[0], key[1] < 1, key[1])):
+        parts = kinds[kind, labels]
         part = {place: each for one in parts for place, each in one.items()}
         cells = [Figures(part, measure).mean(name) for measure in ("auc", "ap") for name in (REFERENCE, CATBOOST)]
         rows.append([f"{kind.split(': ')[1]}, {labels_text(labels)}", f"{len(part)}", *cells,
