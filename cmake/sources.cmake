@@ -106,6 +106,7 @@ set(FASTPU_BINDING_SOURCES
     cpp/bindings/boosting/bind_stump_boost.cpp
     cpp/bindings/boosting/bind_stump_ensemble.cpp
     cpp/bindings/boosting/bind_tree_loss.cpp
+    cpp/bindings/common/bind_random.cpp
     cpp/bindings/common/team_of_call.cpp
     cpp/bindings/data/bind_binned_features.cpp
     cpp/bindings/data/bind_fingerprint.cpp

@@ -13,9 +13,9 @@ FILES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.p
 LOOSE = {f"{kind}[str, {value}]" for kind in ("dict", "Mapping") for value in ("Any", "object")}
 UNTYPED = {"Any", "object"}
 
-#: Where names are data, and not options of fastpu's own: the header of a file, a decorator of any fit, and the
-#: arguments of a function of the user's.
-NAMES_ARE_DATA = {"model/_load.py: _from_parts", "model/_profile.py: call", "selection/select.py: _by_row"}
+#: Where names are data, and not options of fastpu's own: the header of a file, and the arguments of a function of the
+#: user's.
+NAMES_ARE_DATA = {"model/_load.py: _from_parts", "selection/select.py: _by_row"}
 
 
 def functions(tree: ast.AST) -> list[tuple[str, ast.FunctionDef]]:

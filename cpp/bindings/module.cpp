@@ -6,6 +6,7 @@ namespace fastpu {
 namespace py = pybind11;
 
 void bind_isa(py::module_& module);  // common/team_of_call.cpp
+void bind_random(py::module_& module);
 void bind_binned_features(py::module_& module);
 void bind_fingerprint(py::module_& module);
 void bind_tiled_blas(py::module_& module);
@@ -30,6 +31,7 @@ void bind_svm_path(py::module_& module);
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used()) {
   module.attr("__version__") = FASTPU_VERSION;
   fastpu::bind_isa(module);
+  fastpu::bind_random(module);
   fastpu::bind_binned_features(module);
   fastpu::bind_fingerprint(module);
   fastpu::bind_tiled_blas(module);

@@ -10,6 +10,8 @@ from fastpu.data._matrix import Floats, Matrix
 from fastpu.data.binned_features import BinnedFeatures as _Binned
 
 __version__: str
+MOST_CUTS: int
+MOST_CATEGORIES_IN_SETS: int
 _Matrix: TypeAlias = Floats | Matrix  # an array is a dense matrix
 
 # The classes and functions of the core.
@@ -258,6 +260,9 @@ class StumpBoostOptions:
     @property
     def early_stopping_rounds(self) -> int: ...
 
+LEAST_PATH_COST: float
+MOST_PATH_COST: float
+
 class SvmPathOptions:
     def __init__(
         self,
@@ -380,6 +385,8 @@ class MarginSolution:
     @property
     def method(self) -> str: ...
 
+MOST_ROW_COST: float
+
 class LargeMarginEngine:
     def __init__(self, data: _Matrix, *, n_threads: int) -> None: ...
     def solve(
@@ -458,7 +465,7 @@ class GridChain:
         labels: NDArray[np.int8] | None,
         base: NDArray[np.float64],
         points: list[tuple[float, float, float]],
-        held: NDArray[np.int64],
+        held_out: NDArray[np.int64],
     ) -> None: ...
 
 class GridFit:
@@ -493,7 +500,7 @@ class ChainSolution:
     @property
     def fits(self) -> list[GridFit]: ...
     @property
-    def held(self) -> NDArray[np.float64]: ...
+    def held_out_scores(self) -> NDArray[np.float64]: ...
 
 class SvmEngine:
     def __init__(
@@ -647,6 +654,8 @@ def draw_forest_bags(
     *, n_pos: int, n_unl: int, sample_weight: NDArray[np.float64] | None, clusters: NDArray[np.int32] | None,
     n_clusters: int, options: ForestOptions, n_threads: int,
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...  # fmt: skip
+def mixed_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]: ...
+def derived_numbers(seed: int, numbers: NDArray[np.int64]) -> NDArray[np.uint64]: ...
 def fingerprint(
     features: BinnedFeatures, labels: NDArray[np.int8], weights: NDArray[np.float64] | None, *, first_row: int,
     n_threads: int,

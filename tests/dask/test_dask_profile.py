@@ -22,7 +22,7 @@ SIZES = (900, 0, 700, 1, 1399)  # of the worker with one row none may be drawn
 
 
 def test_the_profile_is_that_of_a_fit_on_bins(monkeypatch):
-    monkeypatch.setattr("fastpu.model._profile.MOST_ROWS", 500)
+    monkeypatch.setattr("fastpu.model._with_profile.MOST_ROWS", 500)
     X, y = rows(sum(SIZES))
     X[::7, 1] = np.nan
     weights = np.random.default_rng(0).choice([0.0, 1.0, 3.0], len(y))

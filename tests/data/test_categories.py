@@ -47,7 +47,7 @@ def recoded(kind, colours):
 
 
 def learned(X):
-    return check_matrix(X, finite=False, categories="learn")
+    return check_matrix(X, finite=False, takes_categories=True)
 
 
 @each_kind
@@ -182,14 +182,14 @@ MENDED_COLUMNS = [
 
 
 @pytest.mark.parametrize("column", MENDED_COLUMNS, ids=lambda column: str(column.dtype))
-@pytest.mark.parametrize("categories", ["learn", "refuse"])
-def test_the_line_in_the_message_mends_the_column(column, categories):
+@pytest.mark.parametrize("takes_categories", [True, False])
+def test_the_line_in_the_message_mends_the_column(column, takes_categories):
     X = (pd if isinstance(column, pd.Series) else pl).DataFrame({"when": column})
-    text = refused(TypeError, "in column 'when'; make", check_matrix, X, categories=categories)
+    text = refused(TypeError, "in column 'when'; make", check_matrix, X, takes_categories=takes_categories)
     line = re.findall(r"X(?:\['when'\])? = .*", text)[0]
     names = {"pandas": pd, "polars": pl, "X": X}
     exec(line, names)  # noqa: S102
-    assert check_matrix(names["X"], finite=False, categories="learn").n_rows == 3
+    assert check_matrix(names["X"], finite=False, takes_categories=True).n_rows == 3
 
 
 @each_kind

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fastpu.data._categories import columns_in_order, columns_in_sets
+from fastpu import _core
+from fastpu.data._categories import MOST_IN_SETS, columns_in_order, columns_in_sets
 from fastpu.data._category_order import (
     FEWEST_LABELS,
     FOLDS,
@@ -222,3 +223,7 @@ def test_unused_rows_tell_nothing():
     others[labels == 0] = rng.integers(0, 100, np.count_nonzero(labels == 0))
     assert in_order(matrix(others), labels, None, unused=0).categories == expected.categories
     assert in_order(matrix(others), labels, None).categories != in_order(matrix(places), labels, None).categories
+
+
+def test_the_most_categories_of_a_set_are_those_of_the_core():
+    assert _core.MOST_CATEGORIES_IN_SETS == MOST_IN_SETS

@@ -52,4 +52,4 @@ def test_they_are_named(X):
 
 def test_names_as_strings_are_categories():
     X = pd.DataFrame({"id": [LARGE, LARGE - 1]}).astype(str)
-    assert check_matrix(X, finite=False, categories="learn").categories == {"0": (str(LARGE - 1), str(LARGE))}
+    assert check_matrix(X, finite=False, takes_categories=True).categories == {"0": (str(LARGE - 1), str(LARGE))}

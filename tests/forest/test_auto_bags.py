@@ -25,15 +25,15 @@ def rare_rows(n: int, n_labelled: int, *, share: float = 0.05) -> tuple[np.ndarr
 @pytest.mark.parametrize("n_unl", [1, 2, 3, 10, 300, 20_000, 10**7])
 def test_a_bag_never_has_all_unlabelled_rows_and_never_none(n_pos, n_unl):
     sizes = bag_sizes("auto", n_pos, n_unl, AUTO_BAGS)
-    assert min(sizes.unl) >= 1
-    assert max(sizes.unl) < n_unl or n_unl == 1
+    assert min(sizes.draws_unl) >= 1
+    assert max(sizes.draws_unl) < n_unl or n_unl == 1
 
 
 def test_few_labels_have_bags_of_several_sizes_and_many_labels_two_rows_for_each():
-    assert bag_sizes("auto", 1, 100_000, AUTO_BAGS).unl == (10, 100, 500, 2000)
-    assert bag_sizes("auto", 1, 4000, AUTO_BAGS).unl == (10, 100, 400, 400)  # a tenth
-    assert bag_sizes("auto", 220, 4000, AUTO_BAGS).unl == (440,) * 4
-    assert bag_sizes("auto", 1000, 100_000, AUTO_BAGS).unl == (2000,) * 4
+    assert bag_sizes("auto", 1, 100_000, AUTO_BAGS).draws_unl == (10, 100, 500, 2000)
+    assert bag_sizes("auto", 1, 4000, AUTO_BAGS).draws_unl == (10, 100, 400, 400)  # a tenth
+    assert bag_sizes("auto", 220, 4000, AUTO_BAGS).draws_unl == (440,) * 4
+    assert bag_sizes("auto", 1000, 100_000, AUTO_BAGS).draws_unl == (2000,) * 4
     assert [bag_sizes("auto", n, 4000, AUTO_BAGS).repeats_pos for n in (1, 2, 3, 5, 9, 10, 1000)] == [
         10,
         5,
@@ -48,9 +48,9 @@ def test_few_labels_have_bags_of_several_sizes_and_many_labels_two_rows_for_each
 def test_a_number_means_the_same_in_every_bag():
     assert bag_sizes(2.0, 3, 4000, AUTO_BAGS) == bag_sizes(6 / 3, 3, 4000, AUTO_BAGS)
     sizes = bag_sizes(1e9, 3, 4000, AUTO_BAGS)
-    assert (sizes.unl, sizes.repeats_pos, sizes.replace_unl) == ((4000,), 1, False)
+    assert (sizes.draws_unl, sizes.repeats_pos, sizes.replace_unl) == ((4000,), 1, False)
     sizes = bag_sizes(None, 3, 4000, AUTO_BAGS)
-    assert (sizes.unl, sizes.repeats_pos, sizes.replace_unl) == ((4000,), 1, True)
+    assert (sizes.draws_unl, sizes.repeats_pos, sizes.replace_unl) == ((4000,), 1, True)
 
 
 def test_with_a_thousand_labels_the_forest_is_that_of_two_rows_for_each():

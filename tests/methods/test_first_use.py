@@ -75,7 +75,7 @@ def test_the_line_mends_categories_that_are_neither_strings_nor_numbers(column):
     text = refused(TypeError, "in column 'one', must have categories that are", fastpu.fit_forest, frame, Y[:6])
     names = {"X": frame}
     exec(re.findall(r"X(?:\[.*?\])? = .*", text)[0], names)  # noqa: S102
-    assert check_matrix(names["X"], finite=False, categories="learn").n_rows == 6
+    assert check_matrix(names["X"], finite=False, takes_categories=True).n_rows == 6
 
 
 COLUMNS = {
@@ -87,11 +87,11 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("categories", ["learn", "refuse"])
+@pytest.mark.parametrize("takes_categories", [True, False])
 @pytest.mark.parametrize("column", COLUMNS)
-def test_the_line_mends_all_columns_of_a_kind(column, categories):
+def test_the_line_mends_all_columns_of_a_kind(column, takes_categories):
     frame = pd.DataFrame({"one": COLUMNS[column], "two": COLUMNS[column]})
-    text = refused(TypeError, "in columns 'one', 'two'; ", check_matrix, frame, categories=categories)
+    text = refused(TypeError, "in columns 'one', 'two'; ", check_matrix, frame, takes_categories=takes_categories)
     names = {"pandas": pd, "X": frame}
     exec(re.findall(r"X(?:\[\[.*?\]\])? = .*", text)[0], names)  # noqa: S102
-    assert check_matrix(names["X"], finite=False, categories=categories).n_rows == 3
+    assert check_matrix(names["X"], finite=False, takes_categories=takes_categories).n_rows == 3

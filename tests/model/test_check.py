@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import pickle
+import threading
 import warnings
+import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -13,6 +17,7 @@ import scipy.sparse as sp
 from scipy.stats import ks_2samp
 
 import fastpu
+from fastpu.common._frozen import FrozenMapping, LateMapping
 from fastpu.exceptions import UnlikeRowsWarning
 from helpers import refused
 from toy_model import toy
@@ -192,6 +197,126 @@ def test_files_and_pickles_keep_the_profile(tmp_path, model):
 def test_profiles_that_do_not_fit_are_refused(change):
     model = linear(np.arange(40.0).reshape(20, 2), np.arange(20) > 10)
     refused(ValueError, "profile must have", dataclasses.replace, model, profile={**model.profile, **change})
+
+
+FORMS = {
+    "array": (np.asarray, lambda X: X.fill(np.nan)),
+    "columns in a row": (np.asfortranarray, lambda X: X.fill(np.nan)),
+    "sparse": (sp.csr_array, lambda X: X.data.fill(np.nan)),
+    "frame": (pd.DataFrame, lambda X: X.iloc.__setitem__((slice(None), slice(None)), np.nan)),
+    "lists": (lambda X: X.tolist(), lambda X: [row.clear() for row in X]),
+}
+
+
+def fitted_and_compared(form, y, *, overwrite):
+    """A model, and its profile, which was made after the rows and labels were overwritten, or before."""
+    make, spoil = FORMS[form]
+    X, y = make(np.random.default_rng(0).random((60, 4))), y.copy()
+    model = linear(X, y)
+    if overwrite:
+        spoil(X)
+        y[:] = 1
+    return {name: array.tolist() for name, array in model.profile.items()}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_may_be_overwritten_after_a_fit(form):
+    y = np.where(np.arange(60) < 30, 1, 0)
+    found = fitted_and_compared(form, y, overwrite=True)
+    assert found["rows"] == [30]
+    assert found == fitted_and_compared(form, y, overwrite=False)
+
+
+def counting(calls):
+    def kernel(A, B):
+        calls.append(len(A) * len(B))
+        return A @ B.T
+
+    return kernel
+
+
+def test_rows_are_scored_for_the_profile_when_it_is_first_read():
+    calls, rng = [], np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)), np.arange(80) < 20
+    model = fastpu.fit_bsvm(X, y, kernel=counting(calls), C_pos=1.0, C_unl=0.3)
+    assert model.profile is not None
+    moved = model.with_threshold(value=0.5)
+    n_calls = len(calls)
+    model.decision_function(X)
+    assert len(calls) == n_calls + 1  # for the scores alone
+    assert model.check(X[y == 0]).n_before == 60
+    assert len(calls) == n_calls + 3  # the scores of the batch, and those of the training rows
+    assert moved.check(X[y == 0]).n_before == 60
+    assert moved.profile is model.profile
+    assert len(calls) == n_calls + 4  # the profile is there
+
+
+def test_models_of_a_sequence_have_the_profiles_of_single_fits():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 2)) + np.arange(80)[:, None] % 2, np.arange(80) % 2 * (np.arange(80) < 40)
+    for model, C in zip(fastpu.fit_isvm(X, y, C=[0.5, 50.0]), (0.5, 50.0), strict=True):
+        alone = fastpu.fit_isvm(X, y, C=C)
+        for name, array in alone.profile.items():
+            np.testing.assert_array_equal(model.profile[name], array)
+
+
+def test_threads_that_read_a_profile_at_once_get_the_same(rows):
+    alone = TREES["stumps"](*rows).profile["values"]
+    barrier = threading.Barrier(4)
+
+    def read(model):
+        barrier.wait()
+        return model.profile["values"]
+
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            for values in pool.map(read, [TREES["stumps"](*rows)] * 4):
+                np.testing.assert_array_equal(values, alone)
+
+
+def test_a_model_is_gone_with_its_last_reference(rows):
+    for read in (False, True):
+        model = TREES["stumps"](*rows)
+        if read:
+            assert model.profile["rows"] == 2000
+        nodes = weakref.ref(model.objective)
+        gc.disable()
+        try:
+            del model
+            assert nodes() is None
+        finally:
+            gc.enable()
+
+
+@pytest.mark.parametrize("n_columns", [4, 40])
+def test_of_few_bytes_rows_are_kept_until_the_profile_is_made(monkeypatch, n_columns):
+    monkeypatch.setattr("fastpu.model._with_profile.MOST_BYTES", 100 * 20 * 8)
+    X, y = np.random.default_rng(0).random((120, n_columns)), np.arange(120) < 20
+    profile = linear(X, y).profile
+    assert isinstance(profile, LateMapping) == (n_columns == 4)
+    assert profile["missing"].size == n_columns
+    assert isinstance(pickle.loads(pickle.dumps(profile)), FrozenMapping)
+    assert not any(array.flags.writeable for array in profile.values())
+
+
+def test_a_profile_that_cannot_be_made_has_nothing_in_it(tmp_path):
+    """A kernel of the user's that fails later, for example."""
+    y, works = np.arange(40) < 20, [True]
+    X = np.random.default_rng(0).normal(size=(40, 2)) + 2.0 * y[:, None]
+
+    def kernel(A, B):
+        if not works[0]:
+            raise ValueError("out of order")
+        return A @ B.T
+
+    model = fastpu.fit_bsvm(X, y, kernel=kernel, C_pos=1.0, C_unl=1.0)
+    works[0] = False
+    assert dict(model.profile) == {}
+    works[0] = True
+    assert model.check(X).n_before == 0
+    empty = dataclasses.replace(linear(X, y), profile={})
+    empty.save(tmp_path / "model.npz")
+    assert fastpu.load(tmp_path / "model.npz").check(X).n_before == 0
 
 
 def test_scoring_warns_of_a_lost_column_and_of_one_with_new_categories(model):

@@ -27,7 +27,7 @@ def test_select_scores_with_as_many_threads_as_it_is_given(monkeypatch):
     )
     path.select("error", X, y, n_threads=3)
     path.select("error", n_threads=3)
-    assert set(asked) == {1, 3}  # the profile of the machine is made by one
+    assert set(asked) == {3}
 
 
 def test_the_paths_of_folds_take_the_cache_of_their_path(monkeypatch, tmp_path):

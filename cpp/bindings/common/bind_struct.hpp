@@ -98,14 +98,14 @@ py::object to_python(const std::vector<Value>& values) {
 template <class Options>
 void bind_options(const py::module_& module, const char* name) {
   py::class_<Options> bound(module, name);
-  bound.def(py::init([name](const py::kwargs& given) {
+  bound.def(py::init([name](const py::kwargs& passed) {
     Fields<Options> options{};
     std::size_t n_set = 0;
     for_fields<Options>([&]<std::size_t k>(const std::string& field, Place<k>) {
-      if (!given.contains(field)) return;
+      if (!passed.contains(field)) return;
       auto& value = std::get<k>(options.values());
       using Value = std::remove_reference_t<decltype(value)>;
-      const py::object from = given[field.c_str()];
+      const py::object from = passed[field.c_str()];
       if constexpr (std::is_enum_v<Value>) {
         value = value_of<Value>(from.cast<std::string>(), field);
       } else {
@@ -113,9 +113,9 @@ void bind_options(const py::module_& module, const char* name) {
       }
       ++n_set;
     });
-    if (n_set < given.size()) {
+    if (n_set < passed.size()) {
       throw py::type_error(std::string(name) + " has the fields " + Fields<Options>::kNames + ", got " +
-                           py::repr(given).cast<std::string>());
+                           py::repr(passed).cast<std::string>());
     }
     return Options(std::move(options));
   }));

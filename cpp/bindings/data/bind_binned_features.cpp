@@ -121,6 +121,8 @@ py::array_t<std::uint32_t> column(const BinnedFeatures& b, index_t feature) {
 }  // namespace
 
 void bind_binned_features(py::module_& module) {
+  module.attr("MOST_CUTS") = kMaxDenseCuts;
+  module.attr("MOST_CATEGORIES_IN_SETS") = kMostCategories;
   py::class_<BinnedFeatures, Shared>(module, "BinnedFeatures")
       .def_readonly("n_rows", &BinnedFeatures::n_rows)
       .def_readonly("n_features", &BinnedFeatures::n_features)

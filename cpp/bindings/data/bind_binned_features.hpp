@@ -10,8 +10,8 @@ namespace fastpu {
 // What a fastpu.models.BinnedFeatures of Python, or the object of the core in it, holds; null for anything else. The
 // caller keeps the object alive.
 inline const BinnedFeatures* binned_features(const py::handle& features) {
-  const py::object held = py::getattr(features, "_native", features);
-  return py::isinstance<BinnedFeatures>(held) ? &held.cast<const BinnedFeatures&>() : nullptr;
+  const py::object native = py::getattr(features, "_native", features);
+  return py::isinstance<BinnedFeatures>(native) ? &native.cast<const BinnedFeatures&>() : nullptr;
 }
 
 // The scores of rows, binned or not, which score(rows, scores, team) writes.

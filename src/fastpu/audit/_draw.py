@@ -51,26 +51,31 @@ def plan(
         The model may have been fitted to these rows. Rows of equal scores are put in a random order once. Rows without
         a score (NaN), as out-of-bag scores may be, are put last, with a warning.
     n : int
-        How many rows to draw, at least 1; 100 to 400 are usual.
+        How many rows to draw, >= 1. 100 to 400 are usual.
     prior : float or PriorEstimate, optional
         A guess of the share of positives, in (0, 1). It decides how the draws are divided among the strata. A wrong
-        guess costs precision, never validity. By default positives are taken to be rare.
+        guess makes intervals wider, but never invalid. By default positives are taken to be rare.
     goal : {"count", "precision", "recall", "find"}, default "count"
-        What you want to know. "count": how many rows are positive. "precision": the share of positives among the first
-        k rows; all draws are among these, and nothing is learnt of the others. "recall": the share of all positives
-        that is among the first k rows. "find": positives themselves; half of the draws are the rows with the largest
-        scores, and the other half tells how many positives are left.
+        What you want to know.
+
+        - "count": how many rows are positive.
+        - "precision": the share of positives among the first k rows. All draws are among these, and nothing is learnt
+          of the others.
+        - "recall": the share of all positives that is among the first k rows.
+        - "find": positives themselves. Half of the draws are the rows with the largest scores, and the other half tells
+          how many positives are left.
     k : int or float, optional
         How many first rows precision and recall are about: an int from 1 to n_rows, or a float in (0, 1], a share of
         the rows. It is needed for "precision" and "recall". With other goals a stratum ends there.
     strata : sequence of int, optional
-        Where strata end, as rising numbers of first rows. By default strata get about five draws each.
+        The places where strata end, rising: ``[100, 500]`` makes a stratum of the first 100 rows and one of the next
+        400. By default strata get about five draws each.
     after : Plan, optional
-        An earlier plan for the same scores, which this one continues. The result has its rows, and then `n` others.
-        Each stratum gets the draws that it lacks, whatever the answers were, so all draws of a stratum are one random
-        sample.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the draw; None takes a fresh one.
+        An earlier plan for the same scores, which this one continues. The result has the rows of that plan, and then
+        `n` others. Each stratum gets the draws that it lacks, whatever the answers were, so all draws of a stratum are
+        one random sample.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of the draw. None takes a fresh seed.
 
     Returns
     -------
@@ -125,7 +130,7 @@ def plan(
             f"out-of-bag score is NaN where every bag has the row",
             EstimateWarning,
         )
-    more = check_int("n", n, low=1, high=values.size)
+    n_new = check_int("n", n, low=1, high=values.size)
     wanted = check_choice("goal", goal, GOALS)
     first = None if k is None else check_k(k, values.size)
     if first is None and wanted in ("precision", "recall"):
@@ -136,18 +141,19 @@ def plan(
     if after is not None:
         check_plan("after", after, mark, values.size)
     places = np.zeros(0, dtype=np.int64) if after is None else after.place
-    before = places.size
-    if before + more > values.size:
+    n_before = places.size
+    if n_before + n_new > values.size:
         raise ValueError(
-            f"n must be at most {values.size - before}, the number of rows that are not in the earlier plan, got {more}"
+            f"n must be at most {values.size - n_before}, the number of rows that are not in the earlier plan, got "
+            f"{n_new}"
         )
     seed = int(generator.integers(_MOST_SEEDS)) if after is None else after.seed
     order = ranking(values, seed)
-    total = before + more
+    total = n_before + n_new
     top = 0
     if wanted == "find":  # the first rows end where half of n are rows that the earlier plan does not have
-        free = np.sort(places) - np.arange(before)
-        top = more // 2 + int(np.searchsorted(free, more // 2 - 1, side="right"))
+        free = np.sort(places) - np.arange(n_before)
+        top = n_new // 2 + int(np.searchsorted(free, n_new // 2 - 1, side="right"))
     cuts = {top, values.size} | ({first} if first is not None else set())
     cuts |= set() if after is None else set(after.ends.tolist())
     cuts |= set() if strata is None else set(_user_ends(strata, values.size))
@@ -160,7 +166,7 @@ def plan(
     # for it too.
     least = np.maximum(already, np.arange(ends.size) < np.flatnonzero(already).max(initial=0))
     expected = np.diff(draws.down_to(np.concatenate([[0], ends])))
-    counts = allocate(expected, sizes, total, np.where(ends <= top, sizes, least), more)
+    counts = allocate(expected, sizes, total, np.where(ends <= top, sizes, least), n_new)
     new = draw_places(ends, counts, places, generator)
     if wanted == "find":
         new = np.concatenate([np.sort(new[new < top]), new[new >= top]])
@@ -178,7 +184,7 @@ def plan(
         n_rows=values.size,
         goal=wanted,
         k=first,
-        n_before=before,
+        n_before=n_before,
         seed=seed,
         fingerprint=mark,
     )

@@ -287,10 +287,10 @@ def _strata(
     ends, lowest = end[first], least[first]
     for column, found, of_stratum in (("stratum_end", end, ends), ("stratum_lowest", least, lowest)):
         if (other := np.flatnonzero(found != of_stratum[stratum])).size:
-            line, before = table[other[0]], table[first[stratum[other[0]]]]
+            line, first_line = table[other[0]], table[first[stratum[other[0]]]]
             raise ValueError(
-                f"{column} must be the same for all rows of stratum {stratum[other[0]]}, got {short(before[column])} "
-                f"for {_which(before)} and {short(line[column])} for {_which(line)}"
+                f"{column} must be the same for all rows of stratum {stratum[other[0]]}, got "
+                f"{short(first_line[column])} for {_which(first_line)} and {short(line[column])} for {_which(line)}"
             )
     starts = np.append(0, ends[:-1])
     outside = np.flatnonzero((place < starts[stratum]) | (place >= ends[stratum]))

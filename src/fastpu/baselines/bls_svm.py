@@ -10,7 +10,7 @@ from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
 from fastpu.kernels._kernel import check_kernel
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profiles
 from fastpu.pual._features import open_features
 from fastpu.pual._least_squares import solve_least_squares
 from fastpu.pual._models import JudgedModel, finished_models, judged_models
@@ -23,7 +23,6 @@ from fastpu.pual.pual_machine import PualMachine, PualRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(shares=("C_pos", "C_unl", "lam"), shares_together=True)
 def fit_bls_svm(
     X: MatrixLike,
@@ -147,7 +146,7 @@ def fit_bls_svm(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    asked = check_points(C_pos=C_pos, C_unl=C_unl, lam=lam, sigma=1.0)  # without neighbours sigma has no influence
+    parameters = check_points(C_pos=C_pos, C_unl=C_unl, lam=lam, sigma=1.0)  # without neighbours sigma has no influence
     options = BlsSvmOptions(
         kernel=check_kernel(kernel, gamma, degree, coef0),
         n_components=check_components(n_components),
@@ -161,11 +160,11 @@ def fit_bls_svm(
     ):
         rows = open_pual_rows(X, y, options, sample_weight)
         neighbours = no_neighbours(rows)
-        points = asked.with_median(neighbours.median)
+        points = parameters.with_median(neighbours.median)
         for system in systems(points, open_features(rows, options), neighbours):
             solutions = solve_least_squares(system, report)
             models |= judged_models(system, solutions, options)
             if solutions[-1].status == "callback":
                 break
-    machines = finished_models(models, options)
-    return machines[0] if asked.is_one else machines
+    machines = with_profiles(finished_models(models, options), X, y, sample_weight)
+    return machines[0] if parameters.is_one else machines

@@ -18,11 +18,10 @@ from fastpu.common._params import check_float, check_random_state
 from fastpu.common._sharing import marked
 from fastpu.common._types import LabelsLike, MatrixLike, RandomState, Scenario, VectorLike
 from fastpu.model._prior import PriorEstimate, prior_among_unlabeled, take_prior_in
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profiles
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(shares=("lam",))
 def fit_ls_auc(
     X: MatrixLike,
@@ -151,11 +150,12 @@ def fit_ls_auc(
     check_pair_groups(rows, options, needed=(1, -1))
     basis = make_basis(rows, options, generator)
     solutions = solve_pairs(options, rows, basis, [PairTerm(1.0, 1, -1)])
-    return make_rank_models(options, rows, basis, solutions, own_params={})
+    models = make_rank_models(options, rows, basis, solutions, own_params={})
+    models = with_profiles(models, X, y, sample_weight)
+    return models[0] if options.is_one else models
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(shares=("lam",))
 def fit_samult(
     X: MatrixLike,
@@ -289,11 +289,12 @@ def fit_samult(
     basis = make_basis(rows, options, generator)
     terms = [PairTerm(share, 1, -1), PairTerm(1 - share, 1, 0), PairTerm(1 - share, 0, -1)]
     solutions = solve_pairs(options, rows, basis, terms)
-    return make_rank_models(options, rows, basis, solutions, own_params={"gamma": share})
+    models = make_rank_models(options, rows, basis, solutions, own_params={"gamma": share})
+    models = with_profiles(models, X, y, sample_weight)
+    return models[0] if options.is_one else models
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(shares=("lam",))
 def fit_pnu_auc(
     X: MatrixLike,
@@ -479,4 +480,6 @@ def fit_pnu_auc(
         "eta": mix,
     }
     solutions = solve_pairs(options, rows, basis, terms)
-    return make_rank_models(options, rows, basis, solutions, own_params, advice)
+    models = make_rank_models(options, rows, basis, solutions, own_params, advice)
+    models = with_profiles(models, X, y, sample_weight)
+    return models[0] if options.is_one else models

@@ -11,11 +11,10 @@ from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
 from fastpu.common._types import LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profile
 
 
 @answers_unknown_keywords
-@keeps_profile
 def fit_rankboost_auc(
     X: MatrixLike,
     y: LabelsLike,
@@ -148,15 +147,14 @@ def fit_rankboost_auc(
     )
     rng = check_random_state(random_state)
     rows = read_rows(X, y, sample_weight, None, options)
-    judged = check_eval_set(eval_set, rows.features)
-    chosen = choose_rounds(options, rows, judged, rng)
-    result = boost(options, rows, judged, chosen, callback, progress)
+    eval_rows = check_eval_set(eval_set, rows.features)
+    chosen = choose_rounds(options, rows, eval_rows, rng)
+    result = boost(options, rows, eval_rows, chosen, callback, progress)
     model = make_model(options, rows.features, result, chosen)
-    return place_threshold(options, rows, model)
+    return with_profile(place_threshold(options, rows, model), X, y, sample_weight)
 
 
 @answers_unknown_keywords
-@keeps_profile
 def fit_pnu_adaboost(
     X: MatrixLike,
     y: LabelsLike,
@@ -286,8 +284,8 @@ def fit_pnu_adaboost(
     )
     rng = check_random_state(random_state)
     rows = read_rows(X, y, sample_weight, None, options)
-    judged = check_eval_set(eval_set, rows.features)
-    chosen = choose_rounds(options, rows, judged, rng)
-    result = boost(options, rows, judged, chosen, callback, progress)
+    eval_rows = check_eval_set(eval_set, rows.features)
+    chosen = choose_rounds(options, rows, eval_rows, rng)
+    result = boost(options, rows, eval_rows, chosen, callback, progress)
     model = make_model(options, rows.features, result, chosen)
-    return place_threshold(options, rows, model)
+    return with_profile(place_threshold(options, rows, model), X, y, sample_weight)

@@ -11,7 +11,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import is_sequence
 from fastpu.common._sharing import marked
 from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RoundCallback, VectorLike
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profiles
 from fastpu.svm._fit_points import fit_points
 from fastpu.svm._svm_methods import CSvm, NuSvm, OneClassSvm
 from fastpu.svm._svm_options import SvmOptions
@@ -21,7 +21,6 @@ from fastpu.svm.svm_round import SvmRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(svm_method=CSvm, takes_many=("C", "gamma"))
 def fit_svm(
     X: MatrixLike,
@@ -111,6 +110,7 @@ def fit_svm(
     Returns
     -------
     KernelMachine, or a list of them if an argument is a sequence
+        The machine, with `support`, `dual_coef`, `coef` (linear kernel), `intercept`, `gap`, `status` and `history`.
 
     Raises
     ------
@@ -136,13 +136,12 @@ def fit_svm(
     float64. Memory: `cache_mb`, a copy of the rows (none for the linear kernel), the support vectors, and some 200
     bytes a row.
 
-    The linear kernel has two other solvers. Up to 2000 dense features are solved by an interior point method, in some
-    15 passes of O(n d^2), whatever `C` is; it ends at a duality gap of 1e-9 of the objective. Sparse or more features
-    are solved by coordinate descent, in O(entries of X) a round, and by conjugate gradients among the rows between
-    their bounds, as long as that converges. The descent ends where `tol` is met, which can be far from the least
-    objective where `C` is large. Sequential minimal optimisation follows if `tol` is not met yet; it goes first if
-    dense rows have more than 200 features and more features than there are rows. With a `max_iter` it is the only
-    solver. `gap` is that of the coefficients that are kept.
+    The linear kernel has two other solvers. With up to 2000 features it is an interior point method, in some 15 passes
+    of O(n d^2), whatever `C` is; it ends at a duality gap of 1e-9 of the objective. Coordinate descent, in O(entries of
+    X) a round, and conjugate gradients among the rows between their bounds are tried first for CSR and for more than
+    200 features, and are the solver for more than 2000. The descent ends where `tol` is met, which can be far from the
+    least objective where `C` is large. Sequential minimal optimisation follows if `tol` is not met yet. With a
+    `max_iter` it is the only solver. `gap` is that of the coefficients that are kept.
 
     Where several intercepts are optimal, the model has the midpoint of their interval.
 
@@ -180,11 +179,11 @@ def fit_svm(
         for cost, width in entries_together(C=C, gamma=gamma)
     ]
     models = fit_points(X, y, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    models = with_profiles(models, X, y, sample_weight)
     return models if is_sequence(C) or is_sequence(gamma) else models[0]
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(svm_method=NuSvm, takes_many=("nu", "gamma"))
 def fit_nu_svm(
     X: MatrixLike,
@@ -322,11 +321,11 @@ def fit_nu_svm(
         for share, width in entries_together(nu=nu, gamma=gamma)
     ]
     models = fit_points(X, y, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    models = with_profiles(models, X, y, sample_weight)
     return models if is_sequence(nu) or is_sequence(gamma) else models[0]
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(svm_method=OneClassSvm, takes_many=("nu", "gamma"))
 def fit_one_class_svm(
     X: MatrixLike,
@@ -459,4 +458,5 @@ def fit_one_class_svm(
         for share, width in entries_together(nu=nu, gamma=gamma)
     ]
     models = fit_points(X, None, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    models = with_profiles(models, X, None, sample_weight)
     return models if is_sequence(nu) or is_sequence(gamma) else models[0]

@@ -11,7 +11,6 @@ from fastpu import _core
 from fastpu.boosting._boosted_trees_options import FUNCTION, BoostedTreesOptions
 from fastpu.boosting._rounds_by_folds import ChosenRounds, best_so_far
 from fastpu.common._warn import warn
-from fastpu.data._matrix import columns_of
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.tree._copies import warn_of_copies
 from fastpu.tree._init_model import TreeSeed
@@ -101,7 +100,9 @@ def make_boosted_trees(
     }
     is_complete = status == "n_rounds" and not options.patience
     model = TreeEnsemble(
-        **columns_of(rows.features),
+        n_features=rows.features.n_features,
+        feature_names=rows.features.feature_names,
+        categories=rows.features.categories,
         threshold=0.0,
         n_iter=trees.n_trees,
         converged=is_complete or status in ("no_gain", "early_stopping"),

@@ -151,7 +151,7 @@ class BoostedTreesOptions:
             max_features=number_of_features(self.max_features, n_features),
             n_bags=self.n_bags if self.has_bags else 0,
             repeats_pos=bags.repeats_pos,
-            bag_unl=bags.unl,
+            bag_unl=bags.draws_unl,
             replace_unl=bags.replace_unl,
             seed=seed,
             early_stopping_rounds=early_stopping_rounds,
@@ -167,7 +167,7 @@ class BoostedTreesOptions:
         if weight is not None:
             counts += " of positive weight"
             if weight < _LEAST_WEIGHT:
-                raise ValueError(f"sample_weight must sum to at least {_LEAST_WEIGHT:g}: rows count by it, got less")
+                raise ValueError(f"sample_weight must have a sum of at least {_LEAST_WEIGHT:g}, got {weight:g}")
         if not LOSSES[self.loss].takes_negatives:
             if n_neg:
                 raise ValueError(

@@ -73,8 +73,8 @@ def choose_rounds(
     while not search.is_over:
         search.add(
             [
-                _boost(train, options, rows.prior, seed, rows.n_threads, n_rounds=search.n_rounds, eval_rows=judged)
-                for train, judged in search.folds()
+                _boost(train, options, rows.prior, seed, rows.n_threads, n_rounds=search.n_rounds, eval_rows=eval_rows)
+                for train, eval_rows in search.folds()
             ]
         )
     return search.chosen

@@ -10,6 +10,7 @@ from fastpu.data._category_order import in_order
 from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels, check_sample_weight, label_counts
+from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._prior import prior_by_labels
 from fastpu.tree._binning import bin_features_of, check_bins_of, read_features
 from fastpu.tree._fingerprint import fingerprint_of
@@ -40,7 +41,8 @@ def read_boosted_rows(
     clusters = cluster_numbers(groups, table.n_rows)
     options.check_group_counts(label_counts(labels, weights), None if weights is None else float(weights.sum()))
 
-    table = in_order(table, labels, weights, is_known=init_model is not None)
+    if not isinstance(table, BinnedFeatures):
+        table = in_order(table, labels, weights, is_known=init_model is not None)
     eval_rows = check_eval_set(eval_set, table)
     features = bin_features_of(table, options.max_bins, weights, n_threads)
     check_same_arguments(init_model, options.params(features.max_bins), features, labels.size)

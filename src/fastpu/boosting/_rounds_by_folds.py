@@ -2,7 +2,7 @@
 
 search = RoundSearch(rows, most_folds, rng, n_rounds=n_rounds, patience=patience)
 while not search.is_over:
-    search.add([boost(train, search.n_rounds, judged) for train, judged in search.folds()])
+    search.add([boost(train, search.n_rounds, eval_rows) for train, eval_rows in search.folds()])
 search.chosen
 """
 
@@ -81,7 +81,7 @@ class RoundSearch:
     def folds(self) -> Iterator[tuple[LabelledRows, LabelledRows]]:
         """Yield for each fold the rows to boost, and the rows held out to judge the rounds by."""
         for train, held_out in self._folds:
-            yield self._rows.take(train), _judged(self._rows.take(held_out), has_positive=self._has_positive)
+            yield self._rows.take(train), _rows_to_judge(self._rows.take(held_out), has_positive=self._has_positive)
 
     def add(self, results: Sequence[JudgedRounds]) -> None:
         """Take the results of boosting all folds with `n_rounds` rounds: the search is over, or `n_rounds` doubles."""
@@ -124,7 +124,7 @@ def _check_sizes(sizes: dict[int, int], rows: LabelledRows) -> None:
             )
 
 
-def _judged(held_out: LabelledRows, *, has_positive: bool) -> LabelledRows:
+def _rows_to_judge(held_out: LabelledRows, *, has_positive: bool) -> LabelledRows:
     """Return held-out rows with the labels that the AUC compares: +1 should score above the others.
 
     Where y has no positive rows, the unlabelled rows should score above the negative ones, so they become +1.

@@ -11,7 +11,7 @@ from fastpu.boosting._stump_options import STOP_TOL, StumpOptions
 from fastpu.boosting.stump_ensemble import StumpEnsemble
 from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.data._categories import columns_in_sets
-from fastpu.data._matrix import Matrix, columns_of
+from fastpu.data._matrix import Matrix
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.model._threshold import ScoredRowsInMemory
@@ -30,10 +30,11 @@ def make_model(
     status = result.status
     if chosen is not None and chosen.is_final and status == "n_rounds":
         status = "early_stopping"
+    own: dict[str, object] = {"gamma": options.gamma, "rho": options.rho, "step": options.step}
     params: dict[str, object] = {
         "method": options.function,
         "n_rounds": options.n_rounds,
-        **{name: getattr(options, name) for name in options.own_params},
+        **{name: own[name] for name in options.own_params},
         "max_bins": features.max_bins if isinstance(features, BinnedFeatures) else options.max_bins,
         "early_stopping_rounds": options.early_stopping_rounds,
         "stop_tol": options.stop_tol,
@@ -49,7 +50,9 @@ def make_model(
     kept = result.best_round
     in_sets = np.isin(result.features[:kept], columns_in_sets(features.categories))
     model = StumpEnsemble(
-        **columns_of(features),
+        n_features=features.n_features,
+        feature_names=features.feature_names,
+        categories=features.categories,
         threshold=0.0,
         n_iter=kept,
         converged=status in ends,

@@ -89,7 +89,7 @@ class RoundReporter:
 def boost(
     options: StumpOptions,
     rows: LabelledRows,
-    judged: LabelledRows | None,
+    eval_rows: LabelledRows | None,
     chosen: ChosenRounds | None,
     callback: RoundCallback[BoostRound] | None,
     progress: bool,
@@ -98,15 +98,15 @@ def boost(
     n_rounds = options.n_rounds if chosen is None else chosen.n_rounds
     patience = options.early_stopping_rounds if chosen is None else None
     with make_report(callback, progress, total=n_rounds, description=options.title) as report:
-        on_round = None if report is None else RoundReporter(report, n_rounds, judged is not None)
-        return boost_rows(options, rows, judged, n_rounds, patience, on_round)
+        on_round = None if report is None else RoundReporter(report, n_rounds, eval_rows is not None)
+        return boost_rows(options, rows, eval_rows, n_rounds, patience, on_round)
 
 
 def choose_rounds(
-    options: StumpOptions, rows: LabelledRows, judged: LabelledRows | None, rng: np.random.Generator
+    options: StumpOptions, rows: LabelledRows, eval_rows: LabelledRows | None, rng: np.random.Generator
 ) -> ChosenRounds | None:
     """Return the number of rounds that folds choose, or None if they have nothing to choose."""
-    if options.early_stopping_rounds is None or judged is not None:
+    if options.early_stopping_rounds is None or eval_rows is not None:
         return None
 
     search = RoundSearch(rows, options.n_folds, rng, n_rounds=options.n_rounds, patience=options.early_stopping_rounds)
@@ -118,19 +118,19 @@ def choose_rounds(
 def boost_rows(
     options: StumpOptions,
     rows: LabelledRows,
-    judged: LabelledRows | None,
+    eval_rows: LabelledRows | None,
     n_rounds: int,
     patience: int | None,
     on_round: RoundReporter | None = None,
 ) -> _core.StumpBoostResult:
-    """Bin rows and boost stumps on them; the rows `judged` give an AUC after every round."""
+    """Bin rows and boost stumps on them; `eval_rows` give an AUC after every round."""
     return _core.stump_boost(
         bin_rows(rows, options),
         rows.labels,
         rows.weights,
         category_flags(rows.features.categories, rows.features.n_features),
         options.for_core(n_rounds, patience),
-        eval_set=None if judged is None else (judged.features, judged.labels, judged.weights),
+        eval_set=None if eval_rows is None else (eval_rows.features, eval_rows.labels, eval_rows.weights),
         callback=on_round,
         n_threads=options.threads,
     )

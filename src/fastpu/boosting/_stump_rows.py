@@ -39,7 +39,8 @@ def read_rows(
     check_group_counts(options, label_counts(labels, weights), is_weighted=weights is not None)
     warn_of_balancing(options.function, labels, weights)
     unused = options.unused_label
-    features = in_order(features, labels, weights, unused=unused)
+    if not isinstance(features, BinnedFeatures):
+        features = in_order(features, labels, weights, unused=unused)
     if unused is not None and (labels == unused).any():  # with weight 0 their values give no thresholds either
         weights = np.where(labels == unused, 0.0, 1.0 if weights is None else weights)
     rows = LabelledRows(features, labels, weights, clusters)

@@ -15,13 +15,12 @@ from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike, RandomState, RoundCallback, Scenario, VectorLike
 from fastpu.model._prior import PriorEstimate
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profile
 from fastpu.tree._init_model import check_init_model, tree_seed
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(prior_where=("loss", LOSSES_WITH_PRIOR))
 def fit_boosted_trees(
     X: MatrixLike,
@@ -216,8 +215,10 @@ def fit_boosted_trees(
         With bags: if at least a tenth of the labelled rows are copies of each other, with the same bin or category in
         every column, and hardly any of them equals an unlabelled row. Their out-of-bag scores are too good.
     LabelWarning
-        With bags: if out-of-bag scores tell labelled from unlabelled rows nearly perfectly: an AUC of 0.998, with at
-        least 10 labelled and 100 unlabelled rows. The columns that do it are named, as they probably know the labels.
+        With bags: if out-of-bag scores tell labelled from unlabelled rows nearly perfectly: their AUC is at least
+        0.998, or it is at least 0.99 and that of a single column is at least 0.998. There must be at least 10 labelled
+        and 100 unlabelled rows. The columns that do it are named, because they probably know the labels.
+        Also if half of the labelled rows have entries in a column that hardly any of 1,150 or more unlabelled rows has.
     DegenerateModelWarning
         If no split was found, or the model calls all training rows the same.
 
@@ -282,10 +283,10 @@ def fit_boosted_trees(
         grown = boost_trees(rows, options, seed.value, init_model, eval_rows, n_new, report)
     if init_model is not None and grown.n_bags < init_model.divisor:
         # The callback stopped the fit before all bags had further rounds.
-        return dataclasses.replace(init_model, status=grown.status, converged=False)
+        return with_profile(dataclasses.replace(init_model, status=grown.status, converged=False), X, y, sample_weight)
     n_before = 0 if init_model is None else init_model.n_trees // init_model.divisor
     rounds = all_rounds(init_model, grown, has_bags=options.has_bags)
     model = make_boosted_trees(rounds, rows, options, seed, chosen, n_before + options.n_rounds)
     if options.has_bags:
         warn_of_bags(model, rows)
-    return model
+    return with_profile(model, X, y, sample_weight)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._types import MatrixLike
-from fastpu.data._categories import Kept, category_flags, check_kept, columns_in_sets
+from fastpu.data._categories import ColumnCategories, category_flags, check_kept, columns_in_sets
 from fastpu.data._matrix import Matrix
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._model import Model
@@ -87,7 +87,7 @@ class StumpEnsemble(Model):
     low: float
     missing_above: NDArray[np.int8] | None = None
     category_sets: NDArray[np.uint64] = field(default_factory=lambda: np.empty((0, 4), dtype=np.uint64))
-    categories: Kept = field(default_factory=dict)
+    categories: ColumnCategories = field(default_factory=dict)
 
     _ndim: ClassVar[Mapping[str, int]] = {"category_sets": 2}
 
@@ -135,7 +135,7 @@ class StumpEnsemble(Model):
             scores = scores + self._scores(matrix, slice(t, t + 1), 1)
             yield scores
 
-    def _check_input(self, X: object, name: str) -> Any:
+    def _check_input(self, X: object, name: str) -> Matrix | BinnedFeatures:
         return bins_or_matrix(X, name, self)
 
     def _decision_function(self, matrix: Matrix | BinnedFeatures, n_threads: int) -> NDArray[np.float64]:

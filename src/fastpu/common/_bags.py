@@ -45,7 +45,7 @@ class BagSizes:
 
     Attributes
     ----------
-    unl : tuple of int
+    draws_unl : tuple of int
         Draws of unlabelled rows for bag 0, 1, ..., and then from the first again.
     repeats_pos : int
         How often each draw of a positive row is in the bag.
@@ -53,7 +53,7 @@ class BagSizes:
         Whether unlabelled rows are drawn with replacement.
     """
 
-    unl: tuple[int, ...]
+    draws_unl: tuple[int, ...]
     repeats_pos: int = 1
     replace_unl: bool = False
 

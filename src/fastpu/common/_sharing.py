@@ -9,11 +9,30 @@ from typing import Any, TypeVar
 _Fit = TypeVar("_Fit", bound="Callable[..., Any]")
 
 
-def marked(**marks: Any) -> Callable[[_Fit], _Fit]:
-    """Give a fit function attributes, such as `shares` and `prior_where`: `fastpu.select` says what they mean."""
+def marked(
+    *,
+    shares: tuple[str, ...] = (),
+    shares_together: bool = False,
+    takes_many: tuple[str, ...] = (),
+    prior_where: tuple[str, tuple[str, ...]] | None = None,
+    svm_method: type | None = None,
+) -> Callable[[_Fit], _Fit]:
+    """Give a fit function the attributes that are passed.
+
+    `fastpu.select` says what `shares`, `shares_together` and `prior_where` mean; a function of the user's may have
+    them too. `takes_many` are the parameters that take sequences, for which the core shares work only in a grid of
+    kernel machines, and `svm_method` is the class of such a machine.
+    """
+    marks: dict[str, object] = {
+        "shares": shares,
+        "shares_together": shares_together,
+        "takes_many": takes_many,
+        "prior_where": prior_where,
+        "svm_method": svm_method,
+    }
 
     def mark(function: _Fit) -> _Fit:
-        vars(function).update(marks)
+        vars(function).update({name: value for name, value in marks.items() if value})
         return function
 
     return mark

@@ -22,9 +22,9 @@ from fastpu.exceptions import DegenerateModelWarning
 #: Packages that may stand between the user's code and a fit. A warning names the user's line, not one of theirs.
 _BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
 
-#: What this thread has asked for, the last wish at the end: categories that are not heard, or a list of what is.
-_wishes: ContextVar[tuple[tuple[type[Warning], ...] | list[warnings.WarningMessage], ...]] = ContextVar(
-    "_wishes", default=()
+#: What this thread has asked for, the latest at the end: categories that are not heard, or a list of what is.
+_filters: ContextVar[tuple[tuple[type[Warning], ...] | list[warnings.WarningMessage], ...]] = ContextVar(
+    "_filters", default=()
 )
 _python_recorder = threading.RLock()
 
@@ -34,11 +34,13 @@ def warn(message: str, category: type[Warning]) -> None:
     level, frame = 2, sys._getframe(1)
     while (caller := frame.f_back) is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
         level, frame = level + 1, caller
-    for wish in reversed(_wishes.get()):
-        if isinstance(wish, list):
-            wish.append(warnings.WarningMessage(category(message), category, frame.f_code.co_filename, frame.f_lineno))
+    for wanted in reversed(_filters.get()):
+        if isinstance(wanted, list):
+            wanted.append(
+                warnings.WarningMessage(category(message), category, frame.f_code.co_filename, frame.f_lineno)
+            )
             return
-        if issubclass(category, wish):
+        if issubclass(category, wanted):
             return
     warnings.warn(message, category, stacklevel=level)
 
@@ -46,32 +48,32 @@ def warn(message: str, category: type[Warning]) -> None:
 @contextmanager
 def silenced(*categories: type[Warning]) -> Iterator[None]:
     """Keep warnings of this package, of these categories, from whoever called."""
-    before = _wishes.set((*_wishes.get(), categories))
+    token = _filters.set((*_filters.get(), categories))
     try:
         yield
     finally:
-        _wishes.reset(before)
+        _filters.reset(token)
 
 
 @contextmanager
 def recorded() -> Iterator[list[warnings.WarningMessage]]:
     """Record all warnings; while another thread records, those of this package alone, and others are heard at once."""
     if _python_recorder.acquire(blocking=False):
-        before = _wishes.set(())
+        token = _filters.set(())
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 yield caught
         finally:
-            _wishes.reset(before)
+            _filters.reset(token)
             _python_recorder.release()
         return
     own: list[warnings.WarningMessage] = []
-    before = _wishes.set((own,))
+    token = _filters.set((own,))
     try:
         yield own
     finally:
-        _wishes.reset(before)
+        _filters.reset(token)
 
 
 def span_of(scores: NDArray[np.float64], threshold: float = 0.0) -> tuple[int, int, float, float]:

@@ -15,7 +15,7 @@ from fastpu.dask._collections import Partitions, is_collection, read_rows
 from fastpu.dask._partition_tasks import n_rows_of, read_labels, read_matrix, send_once, start_tasks
 from fastpu.dask._worker_rows import WorkerRows
 from fastpu.data._categories import columns_in_sets
-from fastpu.data._matrix import DenseMatrix, Matrix, columns_of
+from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data.binned_features import BinnedFeatures, bin_at, stacked_bins
 
 # ---- The driver ----
@@ -60,7 +60,13 @@ def _read_eval_rows(X: Any, form: BinnedFeatures) -> Matrix:
 
     The cuts lie below the last category of training, whose bin it would have.
     """
-    matrix: Matrix = read_matrix(X, name="X of eval_set", **columns_of(form))
+    matrix: Matrix = read_matrix(
+        X,
+        name="X of eval_set",
+        n_features=form.n_features,
+        feature_names=form.feature_names,
+        categories=form.categories,
+    )
     for column in columns_in_sets(form.categories):
         entries = cast("DenseMatrix", matrix).values[:, column]
         entries[entries >= len(form.categories[str(column)])] = np.nan

@@ -16,7 +16,7 @@ from fastpu.dask._client import Client, WorkerLostError
 from fastpu.dask._fit_data import FitData
 from fastpu.dask._members import Members
 from fastpu.dask._spread_rows import SpreadRows, SpreadTreeRows
-from fastpu.model._profile import keep_profile, rows_of_profile
+from fastpu.model._with_profile import DrawnRows, numbers_to_draw, with_profile_of
 from fastpu.tree._fingerprint import fingerprint_of_parts
 from fastpu.tree._init_model import TreeSeed, check_same_rows
 from fastpu.tree.tree_ensemble import TreeEnsemble
@@ -47,9 +47,8 @@ def fit_on_workers(
                 boost_trees(spread, data, rounds, checkpoint, report)
                 rows = SpreadTreeRows(*spread.labels_and_weights(), form, rounds.prior, fingerprint, spread)
                 model = make_boosted_trees(so_far.kept(options.patience), rows, options, seed, None, rounds.n_rounds)
-                numbers = rows_of_profile(rows.labels.size, rows.labels, rows.weights)
-                keep_profile(model, spread.take(numbers), numbers)
-                return model
+                numbers = numbers_to_draw(rows.labels.size, rows.labels, rows.weights)
+                return with_profile_of(model, DrawnRows(spread.take(numbers), numbers))
         except WorkerLostError as error:  # noqa: PERF203 - once for each lost worker
             lost.go_on(error, so_far.n_trees)
 

@@ -19,7 +19,7 @@ from fastpu.dask._collections import Partitions
 from fastpu.dask._partition_tasks import n_rows_of, read_labels, read_matrix, send_once, start_tasks
 from fastpu.data._categories import (
     LEVELS,
-    Kept,
+    ColumnCategories,
     categorical_columns,
     check_kept,
     check_values,
@@ -32,11 +32,11 @@ from fastpu.data._category_order import (
     Counts,
     Units,
     count_categories,
-    order_of_first,
     row_numbers,
     upper_label,
 )
 from fastpu.data._clusters import Clusters, joined_clusters, read_clusters
+from fastpu.data._first_row_order import order_of_first
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import label_counts
 
@@ -53,7 +53,7 @@ class _PartCensus:
 
     n_rows: int
     like: Any = None
-    shown: Kept = field(default_factory=dict)
+    shown: ColumnCategories = field(default_factory=dict)
     groups: tuple[int, int, int] = (0, 0, 0)
     mass: tuple[tuple[float, ...], ...] = ((), (), ())
     clusters: Clusters | None = None
@@ -118,7 +118,7 @@ def _count(X: Any, y: Any, weights: Any, _number: int, groups: Any = None) -> _P
     clusters = None if groups is None else read_clusters(groups, n_rows)
     if not n_rows:
         return _PartCensus(0)
-    matrix = read_matrix(X, categories="learn")
+    matrix = read_matrix(X, takes_categories=True)
     groups = label_counts(labels, mass)
     sums: Any = [(float(count),) for count in groups]
     if mass is not None:
@@ -133,7 +133,7 @@ def _count(X: Any, y: Any, weights: Any, _number: int, groups: Any = None) -> _P
     )
 
 
-def _shown(matrix: Matrix, mass: NDArray[np.float64] | None) -> Kept:
+def _shown(matrix: Matrix, mass: NDArray[np.float64] | None) -> ColumnCategories:
     """Return the categories of each column that rows of positive weight have, as these show them first."""
     if not isinstance(matrix, DenseMatrix):
         return {}
@@ -162,7 +162,7 @@ def read_training(X: Any, weights: NDArray[np.float64] | None, number: int, cens
     """Return the rows of a partition with the codes of their many categories."""
     order = census.order
     if order is None:
-        return read_matrix(X, categories=census.like.categories or "refuse")
+        return read_matrix(X, categories=census.like.categories or None)
     matrix: Any = read_matrix(X, categories=order.read_as)
     return order.coded(matrix, row_numbers(matrix.n_rows, weights, census.n_present_before(number)))
 
@@ -170,7 +170,7 @@ def read_training(X: Any, weights: NDArray[np.float64] | None, number: int, cens
 # ---- The driver ----
 
 
-def _categories_of_all(parts: Sequence[_PartCensus]) -> Kept:
+def _categories_of_all(parts: Sequence[_PartCensus]) -> ColumnCategories:
     """Return the categories of all partitions, as `fastpu.data._category_order.by_first_rows` puts them in order."""
     of_parts = [part.like.categories for part in parts]
     kept = {}

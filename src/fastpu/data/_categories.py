@@ -19,7 +19,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -30,14 +30,11 @@ from fastpu.data._arrow import arrow_codes
 #: The most categories of a column that is split by sets of them: with the place of missing entries they fit one byte.
 MOST_IN_SETS = 255
 
-#: Beside the numbers of columns, the entry of `Kept` that lists those whose categories are levels.
+#: Beside the numbers of columns, the entry of `ColumnCategories` that lists those whose categories are levels.
 LEVELS = "levels"
 
-Kept: TypeAlias = Mapping[str, tuple[Any, ...]]
+ColumnCategories: TypeAlias = Mapping[str, tuple[Any, ...]]
 """The categories of each categorical column, by the number of the column as text: as a model keeps them."""
-
-Categories: TypeAlias = Literal["refuse", "learn"] | Kept
-"""What reading a frame does with categorical columns: refuse them, learn their categories, or use those of a model."""
 
 Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Places: TypeAlias = Mapping[Any, float]
@@ -59,19 +56,19 @@ def is_categorical(dtype: Any) -> bool:
     return kind in ("CategoricalDtype", "StringDtype") or (kind == "ArrowDtype" and str(dtype).startswith(texts))
 
 
-def take_numbers(kept: tuple[Any, ...]) -> bool:
+def are_numbers(kept: tuple[Any, ...]) -> bool:
     """Tell whether categories are numbers, so that a column of numbers can have them too."""
     return bool(kept) and not isinstance(kept[0], str)
 
 
-def places_in(kept: Kept, column: str) -> Places:
+def places_in(kept: ColumnCategories, column: str) -> Places:
     """Return the place of each category of a column; a model has found them once."""
     if isinstance(kept, FrozenMapping):
         return kept.places(column)
     return {value: float(place) for place, value in enumerate(kept[column])}
 
 
-def unseen_place(kept: Kept, column: str) -> float:
+def unseen_place(kept: ColumnCategories, column: str) -> float:
     """Return the place that categories get which a column did not have in training."""
     n_kept = len(kept[column])
     if n_kept == MOST_IN_SETS or column in kept.get(LEVELS, ()):
@@ -85,7 +82,7 @@ def middle_place(n_categories: int) -> float:
 
 
 def read_categories(
-    series: Any, kind: str, where: str, kept: tuple[Any, ...] | None, places: Places | None, unseen: float
+    series: Any, library: str, where: str, kept: tuple[Any, ...] | None, places: Places | None, unseen: float
 ) -> tuple[Floats, tuple[Any, ...]]:
     """Return the entries of one column as numbers, and its categories; messages call it `where`.
 
@@ -94,19 +91,19 @@ def read_categories(
     its own.
     """
     if kept is not None and places is not None:
-        return _KNOWN[kind](series, where, kept, _Coding(places, unseen)), kept
-    codes, values = _CODES[kind](series)
+        return _KNOWN[library](series, where, kept, _Coding(places, unseen)), kept
+    codes, values = _CODES[library](series)
     occurs = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
     kept = tuple(value for value, is_there in zip(values, occurs, strict=True) if is_there)
-    check_values(kept, where, _mend_values(where, kind))
+    check_values(kept, where, _mend_values(where, library))
     # The last entry is for missing values, whose code is -1.
     return np.append(np.where(occurs, np.cumsum(occurs) - 1.0, np.nan), np.nan)[codes], kept
 
 
-def _mend_values(where: str, kind: str) -> str:
+def _mend_values(where: str, library: str) -> str:
     """Return the line that makes strings of categories of another kind."""
     title = where.partition(", in column ")[2].removesuffix(",")
-    if kind != "pandas" or not title:
+    if library != "pandas" or not title:
         return ""
     column = f"X[{title}]"
     return f"; make strings of them: {column} = {column}.astype(str).where({column}.notna())"
@@ -241,7 +238,7 @@ def check_values(values: tuple[Any, ...], where: str, hint: str = "") -> None:
             )
 
 
-def check_kept(kept: Kept, n_features: int) -> None:
+def check_kept(kept: ColumnCategories, n_features: int) -> None:
     """Raise ValueError or TypeError unless these can be the categories of a model; a damaged file may have others."""
     for column, values in kept.items():
         if not isinstance(values, tuple):
@@ -257,29 +254,29 @@ def check_kept(kept: Kept, n_features: int) -> None:
             raise ValueError(f"categories must be distinct, got {short(values)} for column {column}")
 
 
-def categorical_columns(kept: Kept) -> list[int]:
+def categorical_columns(kept: ColumnCategories) -> list[int]:
     """Return the columns that have categories, ascending."""
     return sorted(int(column) for column in kept if column != LEVELS)
 
 
-def has_levels(kept: Kept, column: int) -> bool:
+def has_levels(kept: ColumnCategories, column: int) -> bool:
     """Tell whether the categories of a column are levels, which are split like numbers."""
     return str(column) in kept.get(LEVELS, ())
 
 
-def columns_in_sets(kept: Kept) -> list[int]:
+def columns_in_sets(kept: ColumnCategories) -> list[int]:
     """Return the columns that are split by sets of their categories, which are few."""
     columns = categorical_columns(kept)
     return [c for c in columns if len(kept[str(c)]) <= MOST_IN_SETS and not has_levels(kept, c)]
 
 
-def columns_in_order(kept: Kept) -> list[int]:
+def columns_in_order(kept: ColumnCategories) -> list[int]:
     """Return the columns whose many categories are in an order by the labels, and are split by their places in it."""
     columns = categorical_columns(kept)
     return [c for c in columns if len(kept[str(c)]) > MOST_IN_SETS and not has_levels(kept, c)]
 
 
-def category_flags(kept: Kept, n_features: int) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
+def category_flags(kept: ColumnCategories, n_features: int) -> np.ndarray[Any, np.dtype[np.uint8]] | None:
     """Return 1 for each column that is split by sets of categories and 0 for the others, or None if there is none."""
     columns = columns_in_sets(kept)
     if not columns:

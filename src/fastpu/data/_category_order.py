@@ -27,12 +27,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.data._categories import MOST_IN_SETS, Kept, columns_in_order, columns_in_sets, middle_place
+from fastpu.common._random import derived_numbers
+from fastpu.data._categories import MOST_IN_SETS, ColumnCategories, columns_in_order, middle_place
+from fastpu.data._first_row_order import by_first_rows, first_rows, places_in_sorted
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._validate import label_counts
 
@@ -41,12 +43,9 @@ PRIOR_ROWS = 10.0  # how many rows of the overall share are added to those of ea
 FEWEST_LABELS = 100
 
 _LABELS = (1, 0, -1)
-_NEVER = np.iinfo(np.int64).max
 
 Groups = tuple[int, int, int]
 """The numbers of positive, unlabelled and negative rows of positive weight."""
-
-_Rows = TypeVar("_Rows")
 
 
 @dataclass(frozen=True)
@@ -105,17 +104,17 @@ class CategoryOrder:
     by the place of its category in `read_as`.
     """
 
-    read_as: Kept
-    categories: Kept
+    read_as: ColumnCategories
+    categories: ColumnCategories
     codes: Mapping[str, NDArray[np.float64]]
 
     @classmethod
-    def of(cls, read_as: Kept, counts: Counts, n_upper: int, units: Units | None = None) -> CategoryOrder:
+    def of(cls, read_as: ColumnCategories, counts: Counts, n_upper: int, units: Units | None = None) -> CategoryOrder:
         """Return the order that these counts of `n_upper` upper rows give; it does not depend on that of `read_as`."""
         categories, codes = dict(read_as), {}
         for column, of_column in counts.items():
             values = read_as[column]
-            last = _ranks(values)
+            last = places_in_sorted(values)
             rows, upper = np.ldexp(
                 np.moveaxis(of_column.mass, 2, 0).astype(np.float64), -units.exponent if units else 0
             )
@@ -163,17 +162,9 @@ def row_numbers(n_rows: int, weights: NDArray[np.float64] | None, first: int = 0
 
 def _folds(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the folds of rows, by a hash of their numbers."""
-    hashes = mixed((numbers.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
+    hashes = derived_numbers(0, numbers)
     folds: NDArray[np.int64] = (hashes % np.uint64(FOLDS)).astype(np.int64)
     return folds
-
-
-def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers in which every bit depends on all bits of `values`: the finaliser of SplitMix64."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    hashes: NDArray[np.uint64] = values ^ (values >> np.uint64(31))
-    return hashes
 
 
 # ---- Many categories ----
@@ -212,7 +203,7 @@ def count_categories(
         cells = known * FOLDS + folds[counted]
         np.add.at(mass[:, 0], cells, of_rows)
         np.add.at(mass[:, 1], cells, of_rows * (labels[counted] == upper))
-        first = _first_rows(known, numbers[counted], n_categories)
+        first = first_rows(known, numbers[counted], n_categories)
         counts[str(column)] = ColumnCounts(mass.reshape(n_categories, FOLDS, 2), first)
     return counts
 
@@ -223,74 +214,28 @@ def _shares(rows: NDArray[np.float64], upper: NDArray[np.float64], share: float)
     return shares
 
 
-def _ranks(values: tuple[Any, ...]) -> NDArray[np.int64]:
-    """Return the place of each value among the sorted ones."""
-    ranks = np.empty(len(values), dtype=np.int64)
-    ranks[sorted(range(len(values)), key=values.__getitem__)] = np.arange(len(values))
-    return ranks
-
-
-def _first_rows(places: NDArray[np.int64], numbers: NDArray[np.int64], n_categories: int) -> NDArray[np.int64]:
-    """Return for each category the number of the first of these rows that has it."""
-    first = np.full(n_categories, _NEVER)
-    first[places[::-1]] = numbers[::-1]  # of rows of one category the last one is kept, which is the first
-    return first
-
-
-# ---- Few categories ----
-
-
-def by_first_rows(matrix: Matrix, weights: NDArray[np.float64] | None) -> Matrix:
-    """Return rows whose few categories stand in the order in which rows of positive weight show them first.
-
-    Those that no such row has come last, sorted.
-    """
-    columns = columns_in_sets(matrix.categories)
-    if not columns or not isinstance(matrix, DenseMatrix):
-        return matrix
-    entries, categories = matrix.values.copy(), dict(matrix.categories)
-    for column in columns:
-        values, places = categories[str(column)], entries[:, column]
-        known = np.flatnonzero(~np.isnan(places))
-        counted = known if weights is None else known[weights[known] > 0]
-        order = order_of_first(values, places[counted].astype(np.int64))
-        new_places = np.empty(len(values))
-        new_places[order] = np.arange(len(values))
-        places[known] = new_places[places[known].astype(np.int64)]
-        categories[str(column)] = tuple(values[place] for place in order)
-    return replace(matrix, values=entries, categories=categories)
-
-
-def order_of_first(values: tuple[Any, ...], places: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the places of these values in the order in which rows, which have `places`, show them first."""
-    first = _first_rows(places, np.arange(places.size), len(values))
-    order: NDArray[np.intp] = np.lexsort((_ranks(values), first))
-    return order
-
-
 # ---- All of them ----
 
 
 def in_order(
-    data: _Rows,
+    matrix: Matrix,
     labels: NDArray[np.int8],
     weights: NDArray[np.float64] | None,
     *,
     unused: int | None = None,
     are_relative: bool = False,
     is_known: bool = False,
-) -> _Rows:
+) -> Matrix:
     """Return training rows with the codes of their categories; rows of the label `unused` do not tell of many.
 
     Weights that `are_relative` count within their group alone. If the order of few categories `is_known`, from a model
     that the fit goes on from, it is left as it is.
     """
-    rows: Any = data
-    if not isinstance(rows, DenseMatrix) or not rows.categories:
-        return data
-    ordered: Any = rows if is_known else by_first_rows(rows, weights)
+    if not isinstance(matrix, DenseMatrix) or not matrix.categories:
+        return matrix
+    ordered = matrix if is_known else by_first_rows(matrix, weights)
     if not columns_in_order(ordered.categories):
-        return cast("_Rows", ordered)
+        return ordered
     groups = label_counts(labels, weights)
     units = None
     if weights is not None:
@@ -298,5 +243,5 @@ def in_order(
     upper = upper_label(groups[0], unused)
     numbers = row_numbers(ordered.n_rows, weights)
     counts = count_categories(ordered, labels, weights, numbers, upper, unused=unused, units=units)
-    found = CategoryOrder.of(ordered.categories, counts, groups[0] if upper == 1 else groups[1], units)
-    return cast("_Rows", found.coded(ordered, numbers))
+    order = CategoryOrder.of(ordered.categories, counts, groups[0] if upper == 1 else groups[1], units)
+    return order.coded(ordered, numbers)

@@ -11,16 +11,15 @@ from fastpu.common._text import short
 from fastpu.data._arrow import concat_arrow, is_of, kind_of_arrow
 from fastpu.data._categories import (
     LEVELS,
-    Categories,
-    Kept,
+    ColumnCategories,
     Places,
+    are_numbers,
     check_values,
     has_levels,
     is_categorical,
     mend_levels,
     places_in,
     read_categories,
-    take_numbers,
     unseen_place,
 )
 from fastpu.data._levels import levels_of, places_of_levels
@@ -29,32 +28,33 @@ from fastpu.data._refused_columns import RefusedColumn, refuse_columns
 from fastpu.data._tables import titles_of
 
 
-def read_frame(X: Any, kind: str, name: str, kinds: list[str], categories: Categories) -> tuple[Any, Kept]:
+def read_frame(
+    X: Any, library: str, name: str, kinds: list[str], known: ColumnCategories
+) -> tuple[Any, ColumnCategories]:
     """Return the entries of a frame whose columns are of these kinds, as an array or a SciPy COO matrix.
 
-    With them come its categories.
+    With them come the categories of its columns: the `known` ones, and those of the frame in the other columns.
     """
-    dtypes = dtypes_of(X, kind)
+    dtypes = dtypes_of(X, library)
     if _is_sparse_dtype(dtypes[0]):
         return X.sparse.to_coo(), {}
     if (
         isinstance(dtypes[0], np.dtype)
         and dtypes[0].kind in "biuf"
         and len(set(dtypes)) == 1
-        and "categories" not in (kinds)
+        and "categories" not in kinds
     ):
         return X.to_numpy(), {}  # one block of pandas, which may need no copy at all
-    is_single = all(k == "categories" or _is_single(dtype, kind) for k, dtype in zip(kinds, dtypes, strict=True))
+    is_single = all(k == "categories" or _is_single(dtype, library) for k, dtype in zip(kinds, dtypes, strict=True))
     entries = np.empty(X.shape, dtype=np.float32 if is_single else np.float64)
-    known: Kept = {} if isinstance(categories, str) else categories
     titles = titles_of(X)
     kept: dict[str, tuple[Any, ...]] = {}
-    read = {"pandas": _pandas_numbers, "polars": _polars_numbers, "pyarrow": _arrow_numbers}[kind]
+    read = {"pandas": _pandas_numbers, "polars": _polars_numbers, "pyarrow": _arrow_numbers}[library]
     for column, of_column in enumerate(kinds):
-        series, title = column_of(X, column, kind), f"column {short(titles[column])}"
+        series, title = column_of(X, column, library), f"column {short(titles[column])}"
         if of_column == "categories":
             where, key = f"{name}, in {title},", str(column)
-            levels = levels_of(series) if kind == "pandas" else None
+            levels = levels_of(series) if library == "pandas" else None
             places: Places | None = None
             if key in known:
                 places = places_in(known, key)
@@ -62,7 +62,7 @@ def read_frame(X: Any, kind: str, name: str, kinds: list[str], categories: Categ
                 places = {level: float(place) for place, level in enumerate(levels)}
             of_model = known.get(key, levels)
             unseen = unseen_place(known, key) if key in known else np.nan
-            entries[:, column], kept[key] = read_categories(series, kind, where, of_model, places, unseen)
+            entries[:, column], kept[key] = read_categories(series, library, where, of_model, places, unseen)
             if key not in known and levels is not None:
                 check_values(levels, where, mend_levels(where))
                 kept[LEVELS] = (*kept.get(LEVELS, ()), key)
@@ -75,38 +75,43 @@ def read_frame(X: Any, kind: str, name: str, kinds: list[str], categories: Categ
     return entries, kept
 
 
-def kinds_of_columns(X: Any, kind: str, name: str, categories: Categories = "learn") -> list[str]:
-    """Return for each column "numbers", "durations" or "categories"; raise TypeError if some are not taken."""
-    known = None if isinstance(categories, str) else categories
-    dtypes = dtypes_of(X, kind)
+def kinds_of_columns(
+    X: Any, library: str, name: str, categories: ColumnCategories | None = None, *, takes_categories: bool = True
+) -> list[str]:
+    """Return for each column "numbers", "durations" or "categories"; raise TypeError if some are not taken.
+
+    With the `categories` of a model, columns must have categories where the training data had some, and only there.
+    """
+    may_be_categories = takes_categories or categories is not None
+    dtypes = dtypes_of(X, library)
     n_sparse = sum(map(_is_sparse_dtype, dtypes))
     kinds, refused = [], []
     for column, dtype in enumerate(dtypes):
-        of_column = kind_of_column(X, column, kind, dtype)
+        of_column = kind_of_column(X, column, library, dtype)
         is_mixed = _is_sparse_dtype(dtype) and (n_sparse < X.shape[1] or dtype.fill_value != 0)
         if of_column == "empty":
-            is_known = categories == "learn" if known is None else str(column) in known
-            of_column = "categories" if is_known and kind != "polars" else "numbers"
-        if of_column == "numbers" and known is not None and take_numbers(known.get(str(column), ())):
+            is_known = takes_categories if categories is None else str(column) in categories
+            of_column = "categories" if is_known and library != "polars" else "numbers"
+        if of_column == "numbers" and categories is not None and are_numbers(categories.get(str(column), ())):
             of_column = "categories"  # which are numbers; some libraries have no other column of them
-        is_other = known is not None and (str(column) in known) != (of_column == "categories")
-        is_taken = of_column in ("numbers", "durations") or (of_column == "categories" and categories != "refuse")
+        is_other = categories is not None and (str(column) in categories) != (of_column == "categories")
+        is_taken = of_column in ("numbers", "durations") or (of_column == "categories" and may_be_categories)
         if is_other or is_mixed or not is_taken:
-            refused.append(RefusedColumn(column, dtype, column_of(X, column, kind), of_column, is_other, is_mixed))
+            refused.append(RefusedColumn(column, dtype, column_of(X, column, library), of_column, is_other, is_mixed))
         kinds.append(of_column)
     if refused:
-        refuse_columns(titles_of(X), kind, name, categories, refused)
+        refuse_columns(titles_of(X), library, name, refused, takes_categories=may_be_categories)
     return kinds
 
 
-def kind_of_column(X: Any, column: int, kind: str, dtype: Any = None) -> str:
+def kind_of_column(X: Any, column: int, library: str, dtype: Any = None) -> str:
     """Return what a column holds: "numbers", "durations", "categories", "empty" (nothing, of no type) or "others"."""
-    if kind == "pyarrow":
+    if library == "pyarrow":
         return kind_of_arrow(X.schema.types[column])
-    dtype = column_of(X, column, kind).dtype if dtype is None else dtype
+    dtype = column_of(X, column, library).dtype if dtype is None else dtype
     if is_categorical(dtype):
         return "categories"
-    if kind == "polars":
+    if library == "polars":
         polars = sys.modules["polars"]
         if dtype == polars.Null:
             return "empty"
@@ -132,33 +137,33 @@ _OF_OBJECTS = {
 }
 
 
-def dtypes_of(X: Any, kind: str) -> list[Any]:
-    return list(X.schema.types if kind == "pyarrow" else X.dtypes)
+def dtypes_of(X: Any, library: str) -> list[Any]:
+    return list(X.schema.types if library == "pyarrow" else X.dtypes)
 
 
-def column_of(X: Any, column: int, kind: str) -> Any:
-    if kind == "pyarrow":
+def column_of(X: Any, column: int, library: str) -> Any:
+    if library == "pyarrow":
         return X.column(column)
-    return X.iloc[:, column] if kind == "pandas" else X.get_columns()[column]
+    return X.iloc[:, column] if library == "pandas" else X.get_columns()[column]
 
 
-def take_rows(X: Any, kind: str | None, rows: Any) -> Any:
+def take_rows(X: Any, library: str | None, rows: Any) -> Any:
     """Return rows of a table, or of an array, by their numbers."""
-    if kind == "pandas":
+    if library == "pandas":
         return X.iloc[rows]
-    return X.take(rows) if kind == "pyarrow" else X[rows]
+    return X.take(rows) if library == "pyarrow" else X[rows]
 
 
-def take_columns(X: Any, kind: str | None, columns: list[int]) -> Any:
+def take_columns(X: Any, library: str | None, columns: list[int]) -> Any:
     """Return columns of a table, or of an array, by their numbers."""
-    if kind == "pandas":
+    if library == "pandas":
         return X.iloc[:, columns]
-    return X.select(columns) if kind == "pyarrow" else X[:, columns]
+    return X.select(columns) if library == "pyarrow" else X[:, columns]
 
 
-def concat_frames(frames: list[Any], kind: str) -> Any:
+def concat_frames(frames: list[Any], library: str) -> Any:
     """Return frames that have the same columns, one below the other; a column has the categories of all of them."""
-    return {"pandas": _concat_pandas, "polars": _concat_polars, "pyarrow": concat_arrow}[kind](frames)
+    return {"pandas": _concat_pandas, "polars": _concat_polars, "pyarrow": concat_arrow}[library](frames)
 
 
 def _concat_pandas(frames: list[Any]) -> Any:
@@ -194,9 +199,9 @@ def _is_sparse_dtype(dtype: object) -> bool:
     return type(dtype).__name__ == "SparseDtype"
 
 
-def _is_single(dtype: Any, kind: str) -> bool:
+def _is_single(dtype: Any, library: str) -> bool:
     """Tell whether float32 holds all numbers of a type."""
-    if kind == "pandas":
+    if library == "pandas":
         return bool(dtype.kind == "f" and dtype.itemsize <= 4)
     return str(dtype) in ("Float16", "Float32", "halffloat", "float")
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fastpu.common._text import short
-from fastpu.data._categories import Kept
+from fastpu.data._categories import ColumnCategories
 from fastpu.data._tables import Titles
 
 Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
@@ -30,7 +30,7 @@ class DenseMatrix:
 
     values: Floats
     feature_names: Titles = None
-    categories: Kept = field(default_factory=dict)
+    categories: ColumnCategories = field(default_factory=dict)
     index: object = None
 
     is_sparse: ClassVar[Literal[False]] = False
@@ -81,10 +81,6 @@ class DenseMatrix:
             return CsrMatrix.of(sp.csr_array(values), self.feature_names)
         return DenseMatrix(values, self.feature_names)
 
-    def fields(self, prefix: str) -> dict[str, Any]:
-        """Return the field that holds these rows in a model."""
-        return {f"{prefix}_dense": self.values}
-
 
 @dataclass(frozen=True, eq=False)
 class CsrMatrix:
@@ -98,7 +94,7 @@ class CsrMatrix:
     index: object = None
 
     is_sparse: ClassVar[Literal[True]] = True
-    categories: ClassVar[Kept] = {}
+    categories: ClassVar[ColumnCategories] = {}
 
     @classmethod
     def of(cls, array: Any, feature_names: Titles = None) -> CsrMatrix:
@@ -159,16 +155,8 @@ class CsrMatrix:
         data: Floats = self.data.astype(dtype, copy=False)
         return CsrMatrix(data, self.indices, self.indptr, self.n_features, self.feature_names)
 
-    def fields(self, prefix: str) -> dict[str, Any]:
-        return {f"{prefix}_data": self.data, f"{prefix}_indices": self.indices, f"{prefix}_indptr": self.indptr}
-
 
 Matrix: TypeAlias = DenseMatrix | CsrMatrix
-
-
-def columns_of(rows: Any) -> dict[str, Any]:
-    """Return the fields that say what the columns are of some rows, or of a model's training rows."""
-    return {name: getattr(rows, name) for name in ("n_features", "feature_names", "categories")}
 
 
 def entry_blocks(starts: NDArray[np.int64], n_per_row: int = 0) -> Iterator[slice]:

@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 
 from fastpu.common._methods import methods_that_take
 from fastpu.common._text import short
-from fastpu.data._categories import Categories
 
 
 @dataclass(frozen=True)
@@ -29,41 +28,46 @@ class RefusedColumn:
     is_other: bool
     is_mixed: bool
 
-    def fault(self, kind: str) -> str:
+    def fault(self, library: str) -> str:
         """Return what is wrong with it: columns with the same fault are mended in the same way."""
         if self.is_other:
             return f"other {self.holds == 'categories'}"
         if self.is_mixed:
             return "mixed sparse"
-        return "words" if self.holds == "categories" else _HELD[kind](self.entries)
+        return "words" if self.holds == "categories" else _CONTENT[library](self.entries)
 
 
 def refuse_columns(
-    titles: Sequence[Hashable], kind: str, name: str, categories: Categories, refused: Sequence[RefusedColumn]
+    titles: Sequence[Hashable],
+    library: str,
+    name: str,
+    refused: Sequence[RefusedColumn],
+    *,
+    takes_categories: bool,
 ) -> NoReturn:
     """Raise TypeError for columns, with the line of their library that mends them."""
-    first, fault = refused[0], refused[0].fault(kind)
-    alike = [column for column in refused if column.fault(kind) == fault]
+    first, fault = refused[0], refused[0].fault(library)
+    alike = [column for column in refused if column.fault(library) == fault]
     named = [titles[column.number] for column in alike]
     where = f"in column{'s' * (len(named) > 1)} {', '.join(map(short, named))}"
     dtype = f"dtype {', '.join(dict.fromkeys(str(column.dtype) for column in alike))}"
     if first.is_other:
         wanted = "numbers" if first.holds == "categories" else "categories (strings, or dtype category or enum)"
         raise TypeError(f"{name} must have {wanted} {where}, like the training data, got {dtype}")
-    kinds = "numeric or boolean" if categories == "refuse" else "numeric, boolean or categorical"
+    kinds = "numeric, boolean or categorical" if takes_categories else "numeric or boolean"
     if fault == "mixed sparse":
         hint = " among columns that are not sparse"
     elif fault == "words":
-        hint = _of_words(kind, "they" if len(named) > 1 else "it")
+        hint = _of_words(library, "they" if len(named) > 1 else "it")
     else:
-        hint = _LINES[kind](fault, named, [column.number for column in alike], categories != "refuse")
+        hint = _LINES[library](fault, named, [column.number for column in alike], takes_categories)
     raise TypeError(f"{name} must have {kinds} columns, got {dtype} {where}{hint}")
 
 
-def _of_words(kind: str, subject: str) -> str:
-    numbers = {"pandas": "pandas.to_numeric", "polars": "cast(polars.Float64)", "pyarrow": "cast('float64')"}[kind]
+def _of_words(library: str, subject: str) -> str:
+    numbers = {"pandas": "pandas.to_numeric", "polars": "cast(polars.Float64)", "pyarrow": "cast('float64')"}[library]
     dummies = {"pandas": "pandas.get_dummies", "polars": "to_dummies", "pyarrow": "pandas.get_dummies of to_pandas()"}[
-        kind
+        library
     ]
     return (
         f"; if {subject} hold{'s' * (subject == 'it')} numbers, make them so with {numbers}; if words, make numbers of "
@@ -75,11 +79,11 @@ def _of_words(kind: str, subject: str) -> str:
 # ---- What a column of objects, or of a type that is not read, holds ----
 
 
-def _held_by_pandas(series: Any) -> str:
+def _content_by_pandas(series: Any) -> str:
     dtype = str(series.dtype)
-    for beginning, kind in _OF_TYPES.items():
+    for beginning, content in _OF_TYPES.items():
         if dtype.startswith(beginning):
-            return kind
+            return content
     if dtype != "object":
         return "others"
     inferred = str(sys.modules["pandas"].api.types.infer_dtype(series, skipna=True))
@@ -101,14 +105,14 @@ _OF_TYPES = {
 _OF_OBJECTS = {"time": "times", "period": "periods", "interval": "intervals", "bytes": "bytes"}
 
 
-def _held_by_polars(series: Any) -> str:
+def _content_by_polars(series: Any) -> str:
     polars = sys.modules["polars"]
     if series.dtype in (polars.Date, polars.Datetime):
         return "dates"
     return {polars.Time: "times", polars.Binary: "bytes", polars.Object: "mixed"}.get(type(series.dtype), "others")
 
 
-def _held_by_arrow(column: Any) -> str:
+def _content_by_arrow(column: Any) -> str:
     types = sys.modules["pyarrow"].types
     if types.is_date(column.type) or types.is_timestamp(column.type):
         return "dates"
@@ -117,7 +121,7 @@ def _held_by_arrow(column: Any) -> str:
     return "bytes" if types.is_binary(column.type) or types.is_large_binary(column.type) else "others"
 
 
-_HELD = {"pandas": _held_by_pandas, "polars": _held_by_polars, "pyarrow": _held_by_arrow}
+_CONTENT = {"pandas": _content_by_pandas, "polars": _content_by_polars, "pyarrow": _content_by_arrow}
 
 # ---- The lines ----
 

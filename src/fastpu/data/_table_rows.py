@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.data._frames import kinds_of_columns, take_columns, take_rows
-from fastpu.data._tables import frame_kind, known_table
+from fastpu.data._tables import known_table, table_library
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import BinnedFeatures
 
@@ -22,7 +22,7 @@ class TableRows:
 
     def __init__(self, X: Any, *, name: str = "X", any_columns: bool = False) -> None:
         X = known_table(X, name)
-        self._kind = frame_kind(X)
+        self._kind = table_library(X)
         if self._kind is None and not isinstance(X, BinnedFeatures):
             X = check_matrix(X, name=name, finite=False).table()
         elif self._kind is not None and not any_columns:

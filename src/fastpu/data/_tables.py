@@ -22,11 +22,11 @@ Titles: TypeAlias = tuple[Hashable, ...] | None
 
 _TABLES = {"pandas": ("DataFrame",), "polars": ("DataFrame",), "pyarrow": ("Table", "RecordBatch")}
 #: Libraries whose tables are queries or lie on a cluster, though they have a protocol that would fetch all of it.
-_ELSEWHERE = {"pyspark": "toPandas()", "ibis": "to_pyarrow()", "snowflake": "to_pandas()"}
+_NOT_IN_MEMORY = {"pyspark": "toPandas()", "ibis": "to_pyarrow()", "snowflake": "to_pandas()"}
 _MOST_LISTED = 8
 
 
-def frame_kind(X: object) -> str | None:
+def table_library(X: object) -> str | None:
     """Return "pandas", "polars" or "pyarrow" if `X` is a table of that library, else None."""
     for library, names in _TABLES.items():
         for name in names:
@@ -43,18 +43,18 @@ def is_lazy(X: object) -> bool:
 
 
 def known_table(X: Any, name: str = "X") -> Any:
-    """Return a table of any library as one of those that `frame_kind` knows; what is no table is returned as it is.
+    """Return a table of any library as one of those that `table_library` knows; what is no table is returned as it is.
 
     A table of narwhals is the one that it stands for. Others are read through the Arrow PyCapsule interface, or the
     older dataframe interchange protocol.
     """
-    kind = frame_kind(X)
-    if kind is not None:
-        is_batch = kind == "pyarrow" and not hasattr(X, "to_batches")
+    library = table_library(X)
+    if library is not None:
+        is_batch = library == "pyarrow" and not hasattr(X, "to_batches")
         return sys.modules["pyarrow"].Table.from_batches([X]) if is_batch else X
     if isinstance(X, np.ndarray | list | tuple):
         return X
-    _refuse_what_is_elsewhere(X, name)
+    _refuse_rows_that_are_not_in_memory(X, name)
     narwhals = type(X).__module__.partition(".")[0] == "narwhals"
     if narwhals and hasattr(X, "to_native") and hasattr(X, "columns"):
         return known_table(X.to_native(), name)
@@ -65,7 +65,7 @@ def known_table(X: Any, name: str = "X") -> Any:
     return _from_capsule(X, name) if has_capsule else _from_protocol(X, name)
 
 
-def _refuse_what_is_elsewhere(X: Any, name: str) -> None:
+def _refuse_rows_that_are_not_in_memory(X: Any, name: str) -> None:
     """Raise TypeError for rows that are not in memory."""
     library = type(X).__module__.partition(".")[0]
     if is_lazy(X):
@@ -77,10 +77,10 @@ def _refuse_what_is_elsewhere(X: Any, name: str) -> None:
         raise TypeError(
             f"rows must be in memory, got a {library} LazyFrame, which has none yet: pass what its collect() returns"
         )
-    if library in _ELSEWHERE and hasattr(X, "columns"):
+    if library in _NOT_IN_MEMORY and hasattr(X, "columns"):
         raise TypeError(
             f"{name} must be in memory, got a {type(X).__name__} of {library}, whose rows are not: pass what its "
-            f"{_ELSEWHERE[library]} returns"
+            f"{_NOT_IN_MEMORY[library]} returns"
         )
 
 
@@ -127,7 +127,7 @@ def _no_reader(X: object, name: str, libraries: str) -> TypeError:
 
 def titles_of(X: Any) -> tuple[Hashable, ...]:
     """Return the titles of the columns of a table, in a form that a model file can hold."""
-    return tuple(map(plain_title, X.column_names if frame_kind(X) == "pyarrow" else X.columns))
+    return tuple(map(plain_title, X.column_names if table_library(X) == "pyarrow" else X.columns))
 
 
 def plain_title(title: object) -> Hashable:

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from fastpu.common._methods import methods_that_take, methods_with
 from fastpu.common._text import describe, short, variable, where_column
-from fastpu.data._categories import Categories, Kept, categorical_columns
+from fastpu.data._categories import ColumnCategories, categorical_columns
 from fastpu.data._coding import apply_codes, read_labels, read_series
 from fastpu.data._frames import kinds_of_columns, read_frame
 from fastpu.data._matrix import DenseMatrix, Floats, Matrix, check_whole_numbers, native_floats
 from fastpu.data._sparse import read_sparse
-from fastpu.data._tables import Titles, check_titles, frame_kind, known_table, missing_and_unexpected, titles_of
+from fastpu.data._tables import Titles, check_titles, known_table, missing_and_unexpected, table_library, titles_of
 
 # Elements per block of the NaN/inf scan: the boolean scratch stays in the second-level cache.
 _SCAN_BLOCK = 1 << 17
@@ -38,7 +38,8 @@ def check_matrix(
     name: str = "X",
     finite: bool = True,
     sparse: bool = True,
-    categories: Categories = "refuse",
+    takes_categories: bool = False,
+    categories: ColumnCategories | None = None,
     n_features: int | None = None,
     feature_names: Titles = None,
     may_be_empty: bool = False,
@@ -48,28 +49,28 @@ def check_matrix(
     C-contiguous float32 and float64 arrays and canonical CSR matrices of these types pass without a copy. Else float16
     and frames of float32 alone become float32, and everything else float64, which must not round integers.
 
-    Errors call it `name`. Categorical columns of frames are refused, or their categories are learnt, or are those of a
-    fitted model. `n_features` and `feature_names` are what that model expects; names are compared where both have some.
-    There must be a row unless it `may_be_empty`.
+    Errors call it `name`. Categorical columns of frames are refused, unless the caller `takes_categories`, or passes
+    the `categories` of a fitted model, by which the entries are then numbered. `n_features` and `feature_names` are
+    what that model expects; names are compared where both have some. There must be a row unless it `may_be_empty`.
     """
     names: Titles = None
-    kept: Kept = {}
+    kept: ColumnCategories = {}
     index: object = None
     source: Any = known_table(X, name)
-    if (kind := frame_kind(source)) is not None:
+    if (library := table_library(source)) is not None:
         names = titles_of(source)
-        index = source.index if kind == "pandas" else None
+        index = source.index if library == "pandas" else None
         _check_shape(source.shape, X, name, may_be_empty=may_be_empty)
         if not source.shape[0]:  # nothing can be said of the types of its columns
             check_features(source.shape[1], names, name, n_features, feature_names)
-            return DenseMatrix(np.empty(source.shape), names, {} if isinstance(categories, str) else categories)
-        if not isinstance(categories, str):  # columns of a wrong type are reported before columns in a wrong order
+            return DenseMatrix(np.empty(source.shape), names, categories or {})
+        if categories is not None:  # columns of a wrong type are reported before columns in a wrong order
             if n_features != source.shape[1] or names != feature_names:
-                kinds_of_columns(source, kind, name)
+                kinds_of_columns(source, library, name)
             check_features(source.shape[1], names, name, n_features, feature_names)
-        kinds = kinds_of_columns(source, kind, name, categories)
-        source, kept = read_frame(source, kind, name, kinds, categories)
-    elif categories and not isinstance(categories, str):
+        kinds = kinds_of_columns(source, library, name, categories, takes_categories=takes_categories)
+        source, kept = read_frame(source, library, name, kinds, categories or {})
+    elif categories:
         place = where_column(categorical_columns(categories)[0], feature_names)
         raise TypeError(
             f"{name} must be a pandas or polars frame with categories in {place}, like the training "

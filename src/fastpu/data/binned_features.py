@@ -18,18 +18,16 @@ from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import MatrixLike, VectorLike
 from fastpu.data._categories import (
     MOST_IN_SETS,
-    Kept,
+    ColumnCategories,
     categorical_columns,
     category_flags,
     columns_in_order,
     has_levels,
 )
-from fastpu.data._category_order import by_first_rows
-from fastpu.data._matrix import Matrix, columns_of
+from fastpu.data._first_row_order import by_first_rows
+from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._tables import Titles
 from fastpu.data._validate import check_features, check_matrix, check_sample_weight
-
-_MAX_CUTS = 65535
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +49,7 @@ class BinnedFeatures:
     _native: _core.BinnedFeatures
     feature_names: Titles
     max_bins: int
-    categories: Kept = field(default_factory=dict)
+    categories: ColumnCategories = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -150,7 +148,15 @@ def bins_or_matrix(X: object, name: str, model: Any) -> Matrix | BinnedFeatures:
     if isinstance(X, BinnedFeatures):
         X._check_fits(name, model)
         return X
-    return check_matrix(X, name=name, finite=False, may_be_empty=True, **columns_of(model))
+    return check_matrix(
+        X,
+        name=name,
+        finite=False,
+        may_be_empty=True,
+        n_features=model.n_features,
+        feature_names=model.feature_names,
+        categories=model.categories,
+    )
 
 
 def require_rows(X: object, function: str) -> None:
@@ -213,6 +219,7 @@ def bin_features(
     Returns
     -------
     BinnedFeatures
+        The bins. `cuts` are the cuts of each feature, and `codes()` gives the number of the bin of each value.
 
     Raises
     ------
@@ -237,8 +244,8 @@ def bin_features(
     >>> B.codes().ravel()
     array([0, 1, 1, 2], dtype=uint8)
     """
-    max_bins = check_int("max_bins", max_bins, low=1, high=_MAX_CUTS)
-    matrix = check_matrix(X, finite=False, categories="learn")
+    max_bins = check_int("max_bins", max_bins, low=1, high=_core.MOST_CUTS)
+    matrix = check_matrix(X, finite=False, takes_categories=True)
     for column in columns_in_order(matrix.categories):
         raise ValueError(
             f"X must have at most {MOST_IN_SETS} categories in {where_column(column, matrix.feature_names)} for "
@@ -246,7 +253,9 @@ def bin_features(
             f"X itself to the fit"
         )
     weights = check_sample_weight(sample_weight, matrix.n_rows)
-    return binned(by_first_rows(matrix, weights), max_bins, weights, resolve_n_threads(n_threads))
+    if isinstance(matrix, DenseMatrix):
+        matrix = by_first_rows(matrix, weights)
+    return binned(matrix, max_bins, weights, resolve_n_threads(n_threads))
 
 
 def binned(matrix: Matrix, max_bins: int, weights: NDArray[np.float64] | None, n_threads: int) -> BinnedFeatures:

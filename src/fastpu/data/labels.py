@@ -15,7 +15,7 @@ from fastpu.common._types import LabelsLike, MatrixLike
 from fastpu.data._coding import apply_codes, is_missing, read_labels
 from fastpu.data._frames import concat_frames, dtypes_of, kind_of_column, kinds_of_columns
 from fastpu.data._matrix import stacked
-from fastpu.data._tables import frame_kind, known_table, titles_of
+from fastpu.data._tables import known_table, table_library, titles_of
 from fastpu.data._validate import check_features, check_matrix
 
 _FRAMES = ("pandas", "polars", "pyarrow")
@@ -83,8 +83,8 @@ def as_labels(
         ...
     ValueError: y holds -1 and no unlabelled row, which is ambiguous: say what -1 means with as_labels(...
     """
-    given = {"positive": positive, "unlabeled": unlabeled, "negative": negative}
-    codes = {role: _codes(role, value) for role, value in given.items() if value is not None}
+    by_role = {"positive": positive, "unlabeled": unlabeled, "negative": negative}
+    codes = {role: _codes(role, value) for role, value in by_role.items() if value is not None}
     labels = apply_codes(read_labels(y, "y"), "y", codes)
     # If the caller says how unlabelled or how negative rows are marked, it is clear what -1 means.
     settled = "unlabeled" in codes or "negative" in codes
@@ -153,12 +153,12 @@ def stack(
     parts = {name: known_table(part, name) for name, part in parts.items()}
     if len(parts) < 2:
         raise ValueError(f"at least two of P, U and N must be given, got {list(parts) or 'none'}")
-    kinds = {name: frame_kind(part) or ("sparse" if sp.issparse(part) else "dense") for name, part in parts.items()}
-    if len(set(kinds.values())) > 1:
-        listed = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+    forms = {name: table_library(part) or ("sparse" if sp.issparse(part) else "dense") for name, part in parts.items()}
+    if len(set(forms.values())) > 1:
+        listed = ", ".join(f"{name} {form}" for name, form in forms.items())
         raise TypeError(f"P, U and N must be of one kind, got {listed}")
-    kind = next(iter(kinds.values()))
-    X, sizes = _stack_frames(parts, kind) if kind in _FRAMES else _stack_matrices(parts)
+    form = next(iter(forms.values()))
+    X, sizes = _stack_frames(parts, form) if form in _FRAMES else _stack_matrices(parts)
     roles = {"P": 1, "U": 0, "N": -1}
     y = np.repeat(np.array([roles[name] for name in parts], dtype=np.int8), sizes)
     return X, y
@@ -176,9 +176,9 @@ def _stack_matrices(parts: Mapping[str, object]) -> tuple[Any, list[int]]:
     return matrix.table(), sizes
 
 
-def _stack_frames(parts: dict[str, Any], kind: str) -> tuple[Any, list[int]]:
+def _stack_frames(parts: dict[str, Any], library: str) -> tuple[Any, list[int]]:
     for name, part in parts.items():
-        kinds_of_columns(part, kind, name)
+        kinds_of_columns(part, library, name)
         if part.shape[0] < 1:
             raise ValueError(f"{name} must have at least 1 row, got shape {part.shape}")
     first = next(iter(parts))
@@ -186,13 +186,13 @@ def _stack_frames(parts: dict[str, Any], kind: str) -> tuple[Any, list[int]]:
     for name, part in parts.items():
         check_features(part.shape[1], titles_of(part), name, n_columns, names, like=first)
     for name, part in parts.items():
-        for column, (expected, given) in enumerate(
-            zip(dtypes_of(parts[first], kind), dtypes_of(part, kind), strict=True)
+        for column, (expected, dtype) in enumerate(
+            zip(dtypes_of(parts[first], library), dtypes_of(part, library), strict=True)
         ):
-            kinds = {kind_of_column(of_part, column, kind) for of_part in (parts[first], part)}
+            kinds = {kind_of_column(of_part, column, library) for of_part in (parts[first], part)}
             if "categories" in kinds and not kinds <= {"categories", "empty"}:
                 raise TypeError(
                     f"{name} must have categories where {first} has some, and only there: column "
-                    f"{short(names[column])} has dtype {given}, and {expected} in {first}"
+                    f"{short(names[column])} has dtype {dtype}, and {expected} in {first}"
                 )
-    return concat_frames(list(parts.values()), kind), [part.shape[0] for part in parts.values()]
+    return concat_frames(list(parts.values()), library), [part.shape[0] for part in parts.values()]

@@ -43,7 +43,10 @@ class CalibrationOptions:
         """Raise ValueError for rows or labels that probabilities cannot be had of."""
         for name, value in (("graph", data.graph), ("init_model", data.init_model)):
             if value is not None:
-                raise ValueError(f"{name} must be left out with a calibration, which fits to parts of the rows, got it")
+                raise ValueError(
+                    f"{name} must be left out with a calibration, because that fits to parts of the rows and {name} "
+                    f"belongs to all of them"
+                )
         if not (data.y != 1).any():
             raise ValueError("calibration needs rows of another class than the positive one, got none")
         if self.prior is not None and not (data.y == 0).any():
@@ -75,7 +78,7 @@ def calibrated(
         prior, _ = take_prior_in("case_control", options.prior)
     elif prior_of_fit is not None:
         share, drawn_as = check_prior_in(scenario, prior_of_fit)
-        prior = proper_prior(share, drawn_as, **scored.masses)
+        prior = proper_prior(share, drawn_as, n_pos=scored.mass_pos, n_unl=scored.mass_unl, n_neg=scored.mass_neg)
     else:
         estimate = _estimated_prior(scored, _per_row(scores, data))
         prior = estimate.value
@@ -108,7 +111,7 @@ def folds_to_score(options: CalibrationOptions, data: FitInput) -> list[Fold]:
         )
     # Always the same folds: the random state belongs to the fits.
     folds = stratified_folds(codes[rows], min(options.n_folds, fewest), np.random.default_rng(0), own)
-    return [(rows[kept], rows[held]) for kept, held in folds]
+    return [(rows[training], rows[held_out]) for training, held_out in folds]
 
 
 def _estimated_prior(scored: GroupScores, per_row: PerRow) -> PriorEstimate:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._warn import warn
-from fastpu.data._matrix import columns_of
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.forest._forest_options import FUNCTION, ForestOptions
 from fastpu.tree._copies import warn_of_copies
@@ -38,7 +37,9 @@ def make_forest(
     n_before = 0 if init_model is None else init_model.n_trees
     objective = _loss_left(grown, options, rows.prior)
     model = TreeEnsemble(
-        **columns_of(rows.features),
+        n_features=rows.features.n_features,
+        feature_names=rows.features.feature_names,
+        categories=rows.features.categories,
         threshold=0.0,
         n_iter=trees.n_trees,
         converged=grown.status == "n_trees",

@@ -98,7 +98,7 @@ class ForestOptions:
             first_set=first_set,
             seed=seed,
             repeats_pos=bags.repeats_pos,
-            bag_unl=bags.unl,
+            bag_unl=bags.draws_unl,
             replace_unl=bags.replace_unl,
             max_features=number_of_features(self.max_features, n_features, is_sparse=is_sparse),
             min_leaf_rows=self.min_leaf_rows,

@@ -11,6 +11,7 @@ from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._training_rows import warn_of_balancing
 from fastpu.data._validate import check_labels, check_sample_weight, well_scaled
+from fastpu.data.binned_features import BinnedFeatures
 from fastpu.forest._forest_options import FUNCTION, ForestOptions
 from fastpu.tree._binning import bin_features_of, check_bins_of, read_features
 from fastpu.tree._fingerprint import fingerprint_of
@@ -31,17 +32,18 @@ def read_forest_rows(
     """Return the rows, checked and binned; raise ValueError unless they are those of `init_model`, if it is given."""
     table = read_features(X, None if init_model is None else init_model.categories)
     check_bins_of(table, options.max_bins)
-    given_weights = check_sample_weight(sample_weight, table.n_rows)
+    unscaled_weights = check_sample_weight(sample_weight, table.n_rows)
     warn_of_other_order(X, y=y, sample_weight=sample_weight, groups=groups)
     clusters = cluster_numbers(groups, table.n_rows)
     labels = check_labels(y, table.n_rows, pu_only=FUNCTION)
-    weights = check_chances(labels, given_weights)
+    weights = check_chances(labels, unscaled_weights)
     prior = options.prior_among_unlabelled(labels, weights)
 
-    table = in_order(table, labels, weights, are_relative=True, is_known=init_model is not None)
+    if not isinstance(table, BinnedFeatures):
+        table = in_order(table, labels, weights, are_relative=True, is_known=init_model is not None)
     is_present = None if weights is None else (weights > 0).astype(np.float64)  # weights do not move the cuts
     features = bin_features_of(table, options.max_bins, is_present, n_threads)
-    fingerprint = fingerprint_of(features, labels, given_weights, n_threads, clusters)
+    fingerprint = fingerprint_of(features, labels, unscaled_weights, n_threads, clusters)
     check_same_arguments(init_model, options.params(features.max_bins), features, labels.size)
     check_same_rows(init_model, fingerprint)
     return TreeRowsInMemory(labels, weights, features, prior, fingerprint, clusters, n_threads)

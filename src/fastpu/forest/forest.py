@@ -14,13 +14,12 @@ from fastpu.forest._forest_model import make_forest
 from fastpu.forest._forest_options import FUNCTION, LOSSES_WITH_PRIOR, ForestOptions
 from fastpu.forest._forest_rows import read_forest_rows
 from fastpu.model._prior import PriorEstimate
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profile
 from fastpu.tree._init_model import check_init_model, tree_seed
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(prior_where=("loss", LOSSES_WITH_PRIOR))
 def fit_forest(
     X: MatrixLike,
@@ -173,8 +172,10 @@ def fit_forest(
         If at least a tenth of the labelled rows are copies of each other, with the same bin or category in every
         column, and hardly any of them equals an unlabelled row. Their out-of-bag scores are too good.
     LabelWarning
-        If out-of-bag scores tell labelled from unlabelled rows nearly perfectly: an AUC of 0.998, with at least 10
-        labelled and 100 unlabelled rows. The columns that do it are named, as they probably know the labels. Also if
+        If out-of-bag scores tell labelled from unlabelled rows nearly perfectly: their AUC is at least 0.998, or it is
+        at least 0.99 and that of a single column is at least 0.998. There must be at least 10 labelled and 100
+        unlabelled rows. The columns that do it are named, because they probably know the labels. Also if
+        half of the labelled rows have entries in a column that hardly any of 1,150 or more unlabelled rows has. Also if
         `sample_weight` is one number for each kind of label, which changes nothing.
     DegenerateModelWarning
         If every tree is a single leaf, for example because all columns are constant, or if the model calls all training
@@ -224,4 +225,5 @@ def fit_forest(
     rows = read_forest_rows(X, y, sample_weight, groups, options, init_model, resolve_n_threads(n_threads))
     with make_report(callback, progress, total=options.n_trees, description="forest") as report:
         grown = grow_forest(rows, options, seed.value, init_model, report)
-    return make_forest(grown, rows, options, seed, init_model)
+    model = make_forest(grown, rows, options, seed, init_model)
+    return with_profile(model, X, y, sample_weight)

@@ -16,14 +16,13 @@ from fastpu.mapping._mapping_options import MappingOptions, make_groups
 from fastpu.mapping._mapping_warnings import warn_of_outcome
 from fastpu.mapping.mapping_machine import MappingMachine
 from fastpu.mapping.mapping_round import MappingRound
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profile
 from fastpu.svm._kernel_solver import open_solver
 from fastpu.svm._seed import seed_param
 from fastpu.svm._svm_options import SvmOptions
 
 
 @answers_unknown_keywords
-@keeps_profile
 def fit_smc(
     X: MatrixLike,
     y: LabelsLike,
@@ -215,11 +214,10 @@ def fit_smc(
     params = {"method": "fit_smc", **options.params(), **svm_options.params(), "random_state": seed_param(random_state)}
     model = make_model(outcome, groups, training, options, params)
     warn_of_outcome("fit_smc", outcome, options, training)
-    return model
+    return with_profile(model, X, y)
 
 
 @answers_unknown_keywords
-@keeps_profile
 def fit_svmc(
     X: MatrixLike,
     y: LabelsLike,
@@ -428,4 +426,4 @@ def fit_svmc(
     }
     model = make_model(outcome, groups, training, options, params)
     warn_of_outcome("fit_svmc", outcome, options, training)
-    return model
+    return with_profile(model, X, y)

@@ -32,7 +32,7 @@ def f1(y: LabelsLike, y_pred: LabelsLike, *, sample_weight: VectorLike | None = 
         Predicted labels in one of these codings, as from ``model.predict(X)``. If you have scores, pass
         ``scores > threshold``.
     sample_weight : array-like of shape (n,), optional
-        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
+        Weights >= 0, by default 1. A weight counts as that many repetitions of the row.
 
     Returns
     -------
@@ -82,23 +82,22 @@ def err_star(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
-        population in ``"single_set"``.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
+        rows (-1) are left out with ``scenario="case_control"``, and are part of the population with ``"single_set"``.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to.
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
-        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows.
+        The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows, the labelled ones included. An estimate of `fastpu.priors` is always that of the unlabelled rows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn. In ``"case_control"`` the unlabelled rows are a sample of the population, drawn apart
-        from the labelled ones. In ``"single_set"`` all rows together are that sample.
+        How the rows were drawn. "case_control": the unlabelled rows are a sample of the population, drawn apart from
+        the labelled ones. "single_set": all rows together are that sample.
     threshold : float, default 0.0
         Rows whose score is larger are called positive. Pass `model.threshold` for the decisions of a model.
     sample_weight : array-like of shape (n,), optional
-        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
+        Weights >= 0, by default 1. A weight counts as that many repetitions of the row.
 
     Returns
     -------
@@ -136,9 +135,9 @@ def err_star(
     >>> round(2 * value - 0.5, 3)  # the error rate
     0.15
     """
-    called, share, drawn_as = _called_with_prior("err_star", y, scores, prior, scenario, threshold, sample_weight)
-    value = called.err_star(share, drawn_as)
-    warn_of_open_range("err_star", "value", prior, value, lambda other: called.err_star(other, drawn_as))
+    decision, share, drawn_as = _decision_and_prior("err_star", y, scores, prior, scenario, threshold, sample_weight)
+    value = decision.err_star(share, drawn_as)
+    warn_of_open_range("err_star", "value", prior, value, lambda other: decision.err_star(other, drawn_as))
     return value
 
 
@@ -163,23 +162,22 @@ def error_rate(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
-        population in ``"single_set"``.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
+        rows (-1) are left out with ``scenario="case_control"``, and are part of the population with ``"single_set"``.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to.
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
-        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows.
+        The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows, the labelled ones included. An estimate of `fastpu.priors` is always that of the unlabelled rows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn. In ``"case_control"`` the unlabelled rows are a sample of the population, drawn apart
-        from the labelled ones. In ``"single_set"`` all rows together are that sample.
+        How the rows were drawn. "case_control": the unlabelled rows are a sample of the population, drawn apart from
+        the labelled ones. "single_set": all rows together are that sample.
     threshold : float, default 0.0
         Rows whose score is larger are called positive. Pass `model.threshold` for the decisions of a model.
     sample_weight : array-like of shape (n,), optional
-        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
+        Weights >= 0, by default 1. A weight counts as that many repetitions of the row.
 
     Returns
     -------
@@ -214,25 +212,25 @@ def error_rate(
     >>> round(error_rate(y, scores, prior=0.5), 3)
     0.15
     """
-    called, share, drawn_as = _called_with_prior("error_rate", y, scores, prior, scenario, threshold, sample_weight)
-    value = called.error_rate(share, drawn_as)
-    warn_of_open_range("error_rate", "error rate", prior, value, lambda other: called.error_rate(other, drawn_as))
+    decision, share, drawn_as = _decision_and_prior("error_rate", y, scores, prior, scenario, threshold, sample_weight)
+    value = decision.error_rate(share, drawn_as)
+    warn_of_open_range("error_rate", "error rate", prior, value, lambda other: decision.error_rate(other, drawn_as))
     return value
 
 
-def _called_with_prior(
-    user: str,
+def _decision_and_prior(
+    function: str,
     y: LabelsLike,
     scores: VectorLike,
     prior: float | PriorEstimate,
     scenario: str,
     threshold: float,
     sample_weight: VectorLike | None,
-) -> tuple[Called, float, str]:
+) -> tuple[Decision, float, str]:
     share, drawn_as = check_prior_in(scenario, prior)
-    called = call_rows(user, y, scores, drawn_as, threshold, sample_weight)
-    called.check_prior(share, drawn_as)
-    return called, share, drawn_as
+    decision = decision_on(function, y, scores, drawn_as, threshold, sample_weight)
+    decision.check_prior(share, drawn_as)
+    return decision, share, drawn_as
 
 
 @answers_unknown_keywords
@@ -256,20 +254,19 @@ def puf_score(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
-        population in ``"single_set"``.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
+        rows (-1) are left out with ``scenario="case_control"``, and are part of the population with ``"single_set"``.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn. In ``"case_control"`` the unlabelled rows are a sample of the population, drawn apart
-        from the labelled ones. In ``"single_set"`` all rows together are that sample.
+        How the rows were drawn. "case_control": the unlabelled rows are a sample of the population, drawn apart from
+        the labelled ones. "single_set": all rows together are that sample.
     threshold : float, default 0.0
         Rows whose score is larger are called positive. Pass `model.threshold` for the decisions of a model.
     sample_weight : array-like of shape (n,), optional
-        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
+        Weights >= 0, by default 1. A weight counts as that many repetitions of the row.
 
     Returns
     -------
@@ -298,11 +295,11 @@ def puf_score(
     1.40625
     """
     scenario = check_scenario(scenario)
-    return call_rows("puf_score", y, scores, scenario, threshold, sample_weight).puf(scenario)
+    return decision_on("puf_score", y, scores, scenario, threshold, sample_weight).puf(scenario)
 
 
 @dataclass(frozen=True)
-class Called:
+class Decision:
     """What a decision calls positive: its share of the labelled and of the other rows, and the weight of each kind.
 
     The other rows are the unlabelled ones, with the labelled negative ones in a single set.
@@ -342,17 +339,17 @@ def in_sample(labels: NDArray[np.int8], scenario: str) -> NDArray[np.bool_]:
     return rows
 
 
-def call_rows(
-    user: str,
+def decision_on(
+    function: str,
     y: LabelsLike,
     scores: VectorLike,
     scenario: str,
     threshold: float,
     sample_weight: VectorLike | None = None,
-) -> Called:
+) -> Decision:
     """Check labels, scores and weights, and count what is above the threshold."""
     cut = check_float("threshold", threshold, allow_inf=True)
-    read = read_rows(user, y, scores, counted=(1, 0) if scenario == "case_control" else (1, 0, -1))
+    read = read_rows(function, y, scores, counted=(1, 0) if scenario == "case_control" else (1, 0, -1))
     every = weights_of(sample_weight, read.every.size, "sample_weight")
     labels, values, weights = read.labels, read.scores, read.of_rows(every)
     shares = []
@@ -366,7 +363,7 @@ def call_rows(
         mass = scale_down(weights[rows], largest)  # scaled by the largest of all, those of a group may become 0
         shares.append(min(1.0, float(mass[values[rows] > cut].sum()) / float(mass.sum())))
     scaled = scale_down(every, float(every.max()))
-    return Called(*shares, *(float(scaled[read.every == label].sum()) for label in (1, 0, -1)))
+    return Decision(*shares, *(float(scaled[read.every == label].sum()) for label in (1, 0, -1)))
 
 
 def weights_of(sample_weight: VectorLike | None, n_rows: int, name: str) -> NDArray[np.float64]:
@@ -374,13 +371,13 @@ def weights_of(sample_weight: VectorLike | None, n_rows: int, name: str) -> NDAr
     return np.ones(n_rows) if weights is None else weights
 
 
-def require_pu(labels: NDArray[np.int8], where: str, user: str) -> None:
-    """Raise ValueError unless there are positive and unlabelled rows; `where` and `user` are for the message."""
+def require_pu(labels: NDArray[np.int8], where: str, function: str) -> None:
+    """Raise ValueError unless there are positive and unlabelled rows; `where` and `function` are for the message."""
     n_pos, n_unl, n_neg = label_counts(labels)
     if not (n_pos and n_unl):
         raise ValueError(
-            f"{where} must hold positive rows (+1) and unlabelled ones (0) for {user}, got {n_pos} positive, {n_unl} "
-            f"unlabelled and {n_neg} negative"
+            f"{where} must hold positive rows (+1) and unlabelled ones (0) for {function}, got {n_pos} positive, "
+            f"{n_unl} unlabelled and {n_neg} negative"
         )
 
 

@@ -30,7 +30,7 @@ from fastpu.model._prior import PriorEstimate
 ENDS = (0.05, 0.95)  # of an interval, as quantiles
 _MOST_SAMPLES = 10**9  # more than there is time for
 _STANDARD_ERRORS = 2  # from an average precision without its bias to the ends of its interval
-_MOST_APART = 0.05  # the user is warned if the shares that an estimate allows give values further apart than this
+_MOST_APART = 0.05  # the function is warned if the shares that an estimate allows give values further apart than this
 
 
 def check_boot(n_boot: int, random_state: RandomState) -> tuple[int, np.random.Generator]:
@@ -177,7 +177,7 @@ def drawn_interval(
 
 
 def warn_of_open_range(
-    user: str, quantity: str, prior: float | PriorEstimate | None, value: float, at: Callable[[float], float]
+    function: str, quantity: str, prior: float | PriorEstimate | None, value: float, at: Callable[[float], float]
 ) -> None:
     """Warn if an estimated prior allows shares for which the quantity is far from its value.
 
@@ -189,7 +189,7 @@ def warn_of_open_range(
     ends = sorted((at(low), at(high), value))
     if ends[-1] - ends[0] > _MOST_APART or prior.only_upper_bound:
         warn(
-            f"{user} used the estimated prior {prior.value:.2g}, but the data allow priors from {low:.2g} to "
+            f"{function} used the estimated prior {prior.value:.2g}, but the data allow priors from {low:.2g} to "
             f"{high:.2g}: the {quantity} lies between {ends[0]:.3g} and {ends[-1]:.3g}",
             EstimateWarning,
         )

@@ -33,7 +33,7 @@ class LabelledScores:
 
 
 def read_rows(
-    user: str,
+    function: str,
     y: LabelsLike,
     scores: VectorLike,
     *,
@@ -42,8 +42,8 @@ def read_rows(
 ) -> LabelledScores:
     """Return the labels and the scores of the same rows; of each label in `needed` there must be a row with a score.
 
-    Rows without a score are left out, with a warning if they have a label in `counted`, by default in `needed`. `user`
-    is the function that needs them, for messages.
+    Rows without a score are left out, with a warning if they have a label in `counted`, by default in `needed`.
+    Messages say that `function` needs them.
     """
     warn_of_other_order(y, other="y", scores=scores)
     every = apply_codes(read_labels(y, "y"), "y")
@@ -52,15 +52,15 @@ def read_rows(
     if n_neg and not n_unl and 0 in needed:
         raise ValueError(
             f"y holds -1 and no 0, which is ambiguous: if -1 means unlabelled, pass fastpu.as_labels(y, unlabeled=-1); "
-            f"if it means labelled negative, {user} needs unlabelled rows (0) too"
+            f"if it means labelled negative, {function} needs unlabelled rows (0) too"
         )
     count = {1: n_pos, 0: n_unl, -1: n_neg}
     for label in needed:
         if not count[label]:
             hint = "; fastpu.metrics.auc takes true labels that are 1 and 0" if needed == (1, -1) else ""
-            raise ValueError(f"y must have at least one {_KINDS[label]} for {user}, got none{hint}")
+            raise ValueError(f"y must have at least one {_KINDS[label]} for {function}, got none{hint}")
     kinds = {KINDS[label]: every == label for label in counted or needed}
-    has_score = rows_with_scores(user, "scores", values, kinds)
+    has_score = rows_with_scores(function, "scores", values, kinds)
     if has_score is None:
         return LabelledScores(every, values, every, None)
     return LabelledScores(every[has_score], values[has_score], every, has_score)

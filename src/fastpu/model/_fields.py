@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._frozen import FrozenMapping
+from fastpu.common._frozen import FrozenMapping, LateMapping
 from fastpu.common._text import describe, short
 
 Kind: TypeAlias = Literal["int", "float", "bool", "str", "names", "array", "arrays", "scalars", "function"]
@@ -101,6 +101,8 @@ def freeze(name: str, value: object, spec: FieldSpec) -> object:
     if spec.kind == "array":
         return _freeze_array(name, value, spec)
     if spec.kind == "arrays":
+        if isinstance(value, LateMapping):
+            return value  # which has read-only arrays when it is made
         items = _mapping(name, value)
         return FrozenMapping({k: _freeze_array(f"{name}[{k!r}]", v, spec) for k, v in items.items()})
     if spec.kind == "scalars":

@@ -128,11 +128,11 @@ def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[An
         shape, _, dtype = np.lib.format.read_array_header_1_0(stream, max_header_size=_LONGEST_HEADER)
         if dtype.kind not in "biuf":
             raise ValueError(f"its member {name} is no array of plain numbers")
-        held, needed = member.file_size - stream.tell(), math.prod(shape) * dtype.itemsize
-        if needed != held:
+        stored, needed = member.file_size - stream.tell(), math.prod(shape) * dtype.itemsize
+        if needed != stored:
             raise ValueError(
                 f"its member {name} declares shape {shape} and dtype {dtype}, which takes {needed} bytes, but it holds "
-                f"{held}"
+                f"{stored}"
             )
         stream.seek(0)
         array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False, max_header_size=_LONGEST_HEADER)

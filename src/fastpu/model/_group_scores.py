@@ -18,8 +18,8 @@ EPS = float(np.finfo(float).eps)
 class GroupScores:
     """Finite scores of the labelled positive and of the unlabelled rows, and their shares in their groups.
 
-    `masses` are the weights of all rows of each label, with a score or without. `n_labelled` is the number of labelled
-    rows with a score or, of unequal weights, that of equal ones whose means are as sure.
+    `mass_pos`, `mass_unl` and `mass_neg` are the weights of all rows of a label, with a score or without. `n_labelled`
+    is the number of labelled rows with a score or, of unequal weights, that of equal ones whose means are as sure.
     """
 
     def __init__(
@@ -30,29 +30,29 @@ class GroupScores:
         has_score: NDArray[np.bool_] | None = None,
     ) -> None:
         mass = np.ones(labels.size) if weights is None else weights / weights.max()
-        groups = {"n_pos": labels == 1, "n_unl": labels == 0, "n_neg": labels == -1}
-        self.masses = {name: float(mass[group].sum()) for name, group in groups.items()}
+        is_pos, is_unl, is_neg = (labels == label for label in (1, 0, -1))
+        self.mass_pos, self.mass_unl, self.mass_neg = (float(mass[group].sum()) for group in (is_pos, is_unl, is_neg))
         if has_score is not None:
             mass = np.where(has_score, mass, 0.0)
-        for name, what in (("n_pos", "positive row (+1)"), ("n_unl", "unlabelled row (0)")):
-            if not mass[groups[name]].any():
-                if self.masses[name]:
+        for group, mass_before, what in (
+            (is_pos, self.mass_pos, "positive row (+1)"),
+            (is_unl, self.mass_unl, "unlabelled row (0)"),
+        ):
+            if not mass[group].any():
+                if mass_before:
                     raise ValueError(
                         f"X must be given for with_probabilities, got None: no {what} has an out-of-bag score, as "
                         f"every bag holds all of them; pass rows that the model has not seen, and their y"
                     )
-                which = " of positive weight" if groups[name].any() else ""
+                which = " of positive weight" if group.any() else ""
                 raise ValueError(f"y must have at least one {what}{which} for with_probabilities, got none")
         bad = ~np.isfinite(scores) & (labels >= 0) & (mass > 0)
         if bad.any():
             row = int(np.argmax(bad))
             raise ValueError(f"scores must be finite for with_probabilities, got {scores[row]} for row {row} of X")
-        pos, unl = groups["n_pos"] & (mass > 0), groups["n_unl"] & (mass > 0)
+        pos, unl = is_pos & (mass > 0), is_unl & (mass > 0)
         self.pos, self.unl = scores[pos], scores[unl]
-        self.share_pos, self.share_unl = (
-            mass[pos] / mass[groups["n_pos"]].sum(),
-            mass[unl] / mass[groups["n_unl"]].sum(),
-        )
+        self.share_pos, self.share_unl = mass[pos] / mass[is_pos].sum(), mass[unl] / mass[is_unl].sum()
         self.n_labelled = 1.0 / mean_of(self.share_pos, self.share_pos)
 
     def levels(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

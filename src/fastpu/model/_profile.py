@@ -1,37 +1,24 @@
-"""A small profile of the training rows, by which a model says later whether other rows are like them.
+"""What a model keeps of its training rows: a small profile, by which it says later whether other rows are like them.
 
-It is made of at most `MOST_ROWS` rows, drawn by their number alone, of those without a label if there are some: later
-rows come from the population that these are a sample of. They are read as later rows are, by the model itself. Columns
-of numbers have their quantiles, columns of categories the share of each. Of more than `MOST_COLUMNS` columns, and of
-sparse rows, the scores and a few sums are kept alone.
+Columns of numbers have their quantiles, columns of categories the share of each. Of more than `MOST_COLUMNS` columns,
+and of sparse rows, the scores and a few sums are kept alone.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Hashable, Mapping
+from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fastpu.common._text import where_column
-from fastpu.common._warn import warn
-from fastpu.data._categories import Kept, categorical_columns, columns_in_sets, unseen_place
-from fastpu.data._frames import take_rows
+from fastpu.common._frozen import LateMapping
+from fastpu.data._categories import ColumnCategories, columns_in_sets, unseen_place
 from fastpu.data._matrix import DenseMatrix, Matrix
-from fastpu.data._tables import frame_kind, known_table
-from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures
-from fastpu.exceptions import UnlikeRowsWarning
-from fastpu.model._fields import FieldSpec, freeze
 
-MOST_ROWS = 2000
 MOST_COLUMNS = 2000
 _QUANTILES = 50
-_FEWEST_TO_WARN = 20  # rows of which a column is lost by chance now and then
-_HALF = 0.5
 
 Profile = Mapping[str, NDArray[Any]]
 """What is kept of the training rows, by name.
@@ -58,91 +45,6 @@ class HasProfile(Protocol):
     def _check_input(self, X: object, name: str) -> Any: ...
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]: ...
     def _out_of_bag(self) -> NDArray[np.float64] | None: ...
-
-
-_Fit = TypeVar("_Fit", bound="Callable[..., Any]")
-
-
-def keeps_profile(fit: _Fit) -> _Fit:
-    """Decorate a function that fits: its models keep a profile of the training rows."""
-
-    @functools.wraps(fit)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        result = fit(*args, **kwargs)
-        X = args[0] if args else kwargs["X"]
-        y = args[1] if len(args) > 1 else kwargs.get("y")  # a one-class SVM has none
-        for model in result if isinstance(result, list) else [result]:
-            if hasattr(model, "profile"):
-                keep_profile_of(model, X, y, kwargs.get("sample_weight"))
-        return result
-
-    return call  # type: ignore[return-value]  # it takes and returns what the fit does
-
-
-def _keep(model: HasProfile, profile: Profile | None) -> None:
-    """Give a model its profile before anybody else has it, without the checks of all fields, which may take long."""
-    spec = FieldSpec("arrays", optional=True, dtypes=(np.generic,), ndim=None)
-    object.__setattr__(model, "profile", freeze("profile", profile, spec))
-
-
-def keep_profile_of(model: HasProfile, X: object, y: object, sample_weight: object = None) -> None:
-    """Give a model, which nobody else has yet, the profile of the rows that it was fitted to."""
-    _keep(model, profile_of(model, X, y, sample_weight))
-
-
-def profile_of(model: HasProfile, X: object, y: object, sample_weight: object) -> Profile | None:
-    """Return the profile of rows that a model was fitted to, or None where they cannot be read a second time."""
-    table: Any = X if isinstance(X, BinnedFeatures) else known_table(X)
-    table = table.tocsr() if sp.issparse(table) else table
-    table = table if hasattr(table, "shape") else np.asarray(table)
-    rows = rows_of_profile(table.shape[0], y, sample_weight)
-    try:
-        taken = _taken(table, rows)
-    except (TypeError, ValueError):
-        return None
-    return _profile_of_taken(model, taken, rows)
-
-
-def keep_profile(model: HasProfile, taken: BinnedFeatures, rows: NDArray[np.int64]) -> None:
-    """Give a model, which nobody else has yet, the profile of the training rows with these numbers."""
-    _keep(model, _profile_of_taken(model, taken, rows))
-
-
-def _profile_of_taken(model: HasProfile, taken: Any, rows: NDArray[np.int64]) -> Profile | None:
-    """Return the profile of the training rows with these numbers, which were taken out of all rows."""
-    try:
-        matrix = model._check_input(taken, "X")
-        scores = model._out_of_bag()
-        out_of_bag = None if scores is None else scores[rows]
-        has_none = out_of_bag is None or np.isnan(out_of_bag).all()
-        scored = model._decision_function(matrix, 1) if out_of_bag is None or has_none else out_of_bag
-    except (TypeError, ValueError):
-        return None  # a few of the rows may not look like the table that they are from; the fit is good all the same
-    scored = np.sort(scored[np.isfinite(scored)])
-    found = {
-        "rows": np.array([rows.size]),
-        "scores": scored,
-        "is_out_of_bag": np.array([not has_none]),
-    }
-    return found | totals(matrix) | _of_columns(as_dense(matrix))
-
-
-def rows_of_profile(n_rows: int, y: object, sample_weight: object) -> NDArray[np.int64]:
-    """Return the numbers of the rows that a profile is made of, ascending."""
-    weights = check_sample_weight(sample_weight, n_rows)
-    among = np.ones(n_rows, dtype=np.bool_) if weights is None else weights > 0
-    if y is not None and (is_unlabelled := (check_labels(y, n_rows) == 0) & among).any():
-        among = is_unlabelled
-    rows: NDArray[np.int64] = np.flatnonzero(among).astype(np.int64)
-    if rows.size > MOST_ROWS:
-        rows = rows[np.sort(np.random.default_rng(0).choice(rows.size, MOST_ROWS, replace=False))]
-    return rows
-
-
-def _taken(table: Any, rows: NDArray[np.int64]) -> Any:
-    if isinstance(table, list | tuple):
-        return [table[row] for row in rows]
-    return take_rows(table, frame_kind(table), rows)
 
 
 def as_dense(matrix: Matrix | BinnedFeatures) -> DenseMatrix | None:
@@ -179,7 +81,8 @@ def totals(matrix: Matrix | BinnedFeatures) -> dict[str, NDArray[Any]]:
     }
 
 
-def _of_columns(matrix: DenseMatrix | None) -> dict[str, NDArray[Any]]:
+def of_columns(matrix: DenseMatrix | None) -> dict[str, NDArray[Any]]:
+    """Return what is kept of each column, nothing of rows that are no array."""
     if matrix is None:
         return {}
     in_sets = columns_in_sets(matrix.categories)
@@ -226,9 +129,18 @@ def _distinct(ascending: NDArray[np.float64]) -> NDArray[np.float64]:
     return ascending[np.append(True, ascending[1:] > ascending[:-1])] if ascending.size else ascending
 
 
+def is_unseen(entries: NDArray[Any], categories: ColumnCategories, column: int) -> NDArray[np.bool_]:
+    """Tell which entries of a column are categories that training did not have."""
+    if str(column) not in categories:
+        return np.zeros(entries.size, dtype=np.bool_)
+    place = unseen_place(categories, str(column))  # NaN, which is equal to nothing, where they have no place
+    unseen: NDArray[np.bool_] = entries == place
+    return unseen
+
+
 def check_profile(profile: Profile | None, n_features: int) -> None:
     """Raise ValueError unless the arrays fit each other; a damaged file may have others."""
-    if profile is None:
+    if isinstance(profile, LateMapping) or not profile:  # one that is made here fits
         return
     of_columns = {"missing", "is_set", "starts", "values", "up_to"}
     has_columns = bool(of_columns & profile.keys())
@@ -256,46 +168,3 @@ def check_profile(profile: Profile | None, n_features: int) -> None:
         )
     ):
         raise ValueError(f"profile must have arrays for {n_features} columns")
-
-
-def is_unseen(entries: NDArray[Any], categories: Kept, column: int) -> NDArray[np.bool_]:
-    """Tell which entries of a column are categories that training did not have."""
-    if str(column) not in categories:
-        return np.zeros(entries.size, dtype=np.bool_)
-    place = unseen_place(categories, str(column))  # NaN, which is equal to nothing, where they have no place
-    unseen: NDArray[np.bool_] = entries == place
-    return unseen
-
-
-def warn_of_unlike(model: HasProfile, matrix: Any) -> None:
-    """Warn if a column of rows is missing as a whole, or most of its categories are new, unlike in training."""
-    profile = model.profile
-    if profile is None or "missing" not in profile or not isinstance(matrix, DenseMatrix):
-        return
-    if matrix.n_rows < _FEWEST_TO_WARN:
-        return
-    values, categories = matrix.values, matrix.categories
-    lost = [
-        int(column)
-        for column in np.flatnonzero(is_missing(values[0]) & (profile["missing"] < _HALF))
-        if is_missing(values[:, column]).all()
-    ]
-    new = []
-    for column in categorical_columns(categories):
-        few = values[:_FEWEST_TO_WARN, column]
-        if is_unseen(few, categories, column).any():
-            unseen = is_unseen(values[:, column], categories, column)
-            if 2 * np.count_nonzero(unseen) > np.count_nonzero(~is_missing(values[:, column])):
-                new.append(column)
-    differences = []
-    if lost:
-        differences.append(f"all entries are missing in {_listed(lost, matrix)}, where the training rows have most")
-    if new:
-        differences.append(f"most entries in {_listed(new, matrix)} are categories that the training rows do not have")
-    if differences:
-        warn(f"decision_function: {'; '.join(differences)}; see model.check", UnlikeRowsWarning)
-
-
-def _listed(columns: Sequence[int], matrix: DenseMatrix) -> str:
-    shown = ", ".join(where_column(column, matrix.feature_names) for column in columns[:5])
-    return shown + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")

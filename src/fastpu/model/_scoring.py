@@ -15,8 +15,8 @@ from fastpu.data._tables import is_lazy
 from fastpu.data._validate import check_matrix
 from fastpu.model._check import BatchCheck, batch_check
 from fastpu.model._lazy import computed, of_partitions
-from fastpu.model._profile import warn_of_unlike
 from fastpu.model._record import ModelRecord
+from fastpu.model._unlike import warn_of_unlike
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

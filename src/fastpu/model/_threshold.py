@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 
-_Model = TypeVar("_Model", bound=Any)
+
+class ScoresRows(Protocol):
+    """What is used of a `fastpu.Model`, which stands on this file."""
+
+    @property
+    def threshold(self) -> float: ...
+    def _out_of_bag(self) -> NDArray[np.float64] | None: ...
+    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]: ...
+
+
+_Model = TypeVar("_Model", bound=ScoresRows)
 
 GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _MANY_NEVER = 0.1  # of the rows of a label without any out-of-bag score, where groups are given
@@ -33,7 +43,7 @@ class ScoredRows(ABC):
     _scores: NDArray[np.float64] | None = field(default=None, init=False)
 
     @abstractmethod
-    def score(self, model: Any) -> NDArray[np.float64]:
+    def score(self, model: ScoresRows) -> NDArray[np.float64]:
         """Return the scores of all rows by a model."""
 
     def counted(self, label: int) -> NDArray[np.bool_]:
@@ -45,7 +55,7 @@ class ScoredRows(ABC):
         """Return the weights, or None where all are equal, as if there were none."""
         return None if self.weights is None or (self.weights == self.weights[0]).all() else self.weights
 
-    def scores(self, model: Any) -> NDArray[np.float64]:
+    def scores(self, model: ScoresRows) -> NDArray[np.float64]:
         """Return the scores of all rows by the one model of a fit, whose threshold does not change them."""
         if self._scores is None:
             self._scores = self.score(model)
@@ -75,9 +85,11 @@ class ScoredRows(ABC):
         vars(placed).update(vars(model), threshold=threshold, threshold_rule=rule)
         return placed
 
-    def warn_of_groups_in_all_bags(self, function: str, model: Any) -> None:
+    def warn_of_groups_in_all_bags(self, function: str, model: ScoresRows) -> None:
         """Warn if many rows of a label are never out of bag, although bags leave whole groups out."""
         out_of_bag = model._out_of_bag()
+        if out_of_bag is None:
+            return
         for label in (1, 0):
             counted = self.counted(label)
             n_all, n_never = int(counted.sum()), int(np.isnan(out_of_bag[counted]).sum())
@@ -89,7 +101,7 @@ class ScoredRows(ABC):
                     EstimateWarning,
                 )
 
-    def warn_if_alike(self, function: str, model: Any, advice: str) -> None:
+    def warn_if_alike(self, function: str, model: ScoresRows, advice: str) -> None:
         """Warn of a model that calls all rows the same."""
         out_of_bag, threshold = model._out_of_bag(), model.threshold
         if out_of_bag is None or min(np.sum(out_of_bag > threshold), np.sum(out_of_bag <= threshold)) <= _FEW:
@@ -104,7 +116,7 @@ class ScoredRowsInMemory(ScoredRows):
     rows: Any
     n_threads: int
 
-    def score(self, model: Any) -> NDArray[np.float64]:
+    def score(self, model: ScoresRows) -> NDArray[np.float64]:
         scores: NDArray[np.float64] = model._decision_function(self.rows, self.n_threads)
         return scores
 

@@ -11,7 +11,7 @@ from fastpu.common._params import check_int, check_scores_rows
 from fastpu.common._text import columns_named, describe, where_column
 from fastpu.common._types import LabelsLike, MatrixLike, ScoresRows
 from fastpu.data._categories import categorical_columns
-from fastpu.data._tables import frame_kind, known_table
+from fastpu.data._tables import known_table, table_library
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.plot._axes import groups_of, open_axes, with_legends
 
@@ -45,8 +45,8 @@ def decision_regions(
     X : array-like, sparse matrix or DataFrame of shape (n, 2)
         Rows to draw. They also set the limits of the axes.
     y : array-like of shape (n,)
-        +1 positive (blue circles), 0 unlabelled (grey dots), -1 negative (orange triangles). True labels {1, -1} are
-        taken too.
+        Labels: +1 for positive rows (blue circles), 0 for unlabelled rows (grey dots), -1 for negative rows (orange
+        triangles). True labels {1, -1} are taken too.
     resolution : int, default 200
         Points along each axis at which the model is evaluated.
     max_rows : int, default 2000
@@ -73,7 +73,7 @@ def decision_regions(
     'feature 1'
     """
     check_scores_rows(model, _SCORER)
-    matrix = check_matrix(X, finite=False, categories="learn")
+    matrix = check_matrix(X, finite=False, takes_categories=True)
     if matrix.n_features != 2:
         raise ValueError(f"X must have 2 features (columns) to be drawn in the plane, got {matrix.n_features}")
     for column in (c for c in categorical_columns(matrix.categories) if matrix.categories[str(c)]):
@@ -130,7 +130,7 @@ def score_histogram(
     X : array-like, sparse matrix, DataFrame or BinnedFeatures of shape (n, d)
         Rows to score, best rows that the model was not fitted to.
     y : array-like of shape (n,)
-        +1 positive, 0 unlabelled, -1 negative. True labels {1, -1} are taken too.
+        Labels: +1 for positive rows, 0 for unlabelled rows, -1 for negative rows. True labels {1, -1} are taken too.
     bins : int, default 50
         Number of bins, which are the same for all groups.
     ax : matplotlib Axes, optional
@@ -199,7 +199,7 @@ def _score_rows(model: Any, X: Any) -> tuple[NDArray[np.float64], float]:
 def _like(X: Any, points: NDArray[np.float64]) -> Any:
     """Return points as a frame where `X` is one: estimators of scikit-learn that were fitted to frames want names."""
     X = known_table(X)
-    kind = frame_kind(X)
+    kind = table_library(X)
     if kind is None:
         return points
     if kind == "pyarrow":

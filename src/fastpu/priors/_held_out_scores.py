@@ -13,7 +13,7 @@ from fastpu.boosting.stump_boost import fit_pnu_auc_boost
 from fastpu.common._functions import check_function
 from fastpu.common._params import check_scores_rows
 from fastpu.common._warn import silenced
-from fastpu.data._categories import Kept, categorical_columns, columns_in_order
+from fastpu.data._categories import ColumnCategories, categorical_columns, columns_in_order
 from fastpu.data._matrix import Matrix
 from fastpu.data._table_rows import TableRows
 from fastpu.data._validate import check_matrix, check_vector, first_bad_entry
@@ -72,13 +72,13 @@ def rankers_of_numbers(matrix: Matrix, generator: np.random.Generator, n_threads
     binned = bin_features(matrix.table(), n_threads=n_threads)
     scaled = on_one_scale(matrix)
 
-    def boosted(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
+    def boosted(training: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
         with silenced(DegenerateModelWarning):  # expected if the prior is 1
-            model = fit_pnu_auc_boost(binned[seen], labels, n_rounds=_N_ROUNDS, n_threads=n_threads)
+            model = fit_pnu_auc_boost(binned[training], labels, n_rounds=_N_ROUNDS, n_threads=n_threads)
         return lambda rows: model.decision_function(binned[rows], n_threads=n_threads)
 
-    def gaussian(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
-        rows = scaled[seen]
+    def gaussian(training: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
+        rows = scaled[training]
         centers = draw_centers(rows, _N_CENTERS, None, generator)
         with silenced(DegenerateModelWarning):
             model: Any = fit_ls_auc(
@@ -94,7 +94,9 @@ def rankers_of_numbers(matrix: Matrix, generator: np.random.Generator, n_threads
     return [boosted, gaussian]
 
 
-def rankers_of_trees(rows: TableRows, categories: Kept, generator: np.random.Generator, n_threads: int) -> list[Ranker]:
+def rankers_of_trees(
+    rows: TableRows, categories: ColumnCategories, generator: np.random.Generator, n_threads: int
+) -> list[Ranker]:
     """Return boosted stumps and a forest, which take missing entries and categories as they are."""
     # The bins of a column do without labels, but many categories are put in an order by those of the rows of each fit.
     is_binned = isinstance(rows.X, BinnedFeatures) or not columns_in_order(categories)
@@ -108,11 +110,11 @@ def rankers_of_trees(rows: TableRows, categories: Kept, generator: np.random.Gen
         return fit_forest(table, labels, n_trees=_N_TREES, random_state=generator, n_threads=n_threads)
 
     def ranker(fit: Callable[[Any, NDArray[np.int64]], Any]) -> Ranker:
-        def rank(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
+        def rank(training: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
             # A prior of 1 is expected to give a model without splits. Each fit would tell of copies and of columns that
             # know the labels; the estimate tells of the latter once.
             with silenced(DegenerateModelWarning, CopiedRowsWarning, LabelWarning):
-                model = fit(rows.take(seen), labels)
+                model = fit(rows.take(training), labels)
             return lambda numbers: model.decision_function(rows.take(numbers), n_threads=n_threads)
 
         return rank
@@ -127,14 +129,14 @@ def open_rankers(
     if fit is None:
         if isinstance(rows.X, BinnedFeatures):
             return rankers_of_trees(rows, rows.X.categories, generator, n_threads)
-        matrix = check_matrix(rows.X, finite=False, categories="learn")
+        matrix = check_matrix(rows.X, finite=False, takes_categories=True)
         if categorical_columns(matrix.categories) or first_bad_entry(matrix, None) is not None:
             return rankers_of_trees(rows, matrix.categories, generator, n_threads)
         return rankers_of_numbers(matrix, generator, n_threads)
     check_function("fit", fit, "a function fit(X, y) or None", arguments=("X", "y"), may_be_class=True)
 
-    def rank(seen: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
-        model = fit(rows.take(seen), labels)
+    def rank(training: NDArray[np.int64], labels: NDArray[np.int64]) -> Any:
+        model = fit(rows.take(training), labels)
         check_scores_rows(model)
         return lambda numbers: check_vector(
             "the scores of fit", model.decision_function(rows.take(numbers)), n=numbers.size

@@ -19,7 +19,7 @@ def require_rows_or_scores(X: object, function: str) -> None:
     """Raise TypeError if there are no rows, and say how to pass scores in their place."""
     if X is None:
         raise TypeError(
-            f"X must be rows, got None; without rows, pass scores by a model that was not fitted to them: "
+            f"X must be given, got None; without rows, pass scores by a model that was not fitted to them: "
             f"{function}(None, y, scores=...)"
         )
 
@@ -30,7 +30,7 @@ def numbers_of(X: object, function: str) -> Matrix:
         f"; call fastpu.priors.bbe, or pass scores by a model that was not fitted to the rows, such as those of a "
         f"forest: {function}(None, y, scores=model.oob_decision_function)"
     )
-    matrix = check_matrix(X, finite=False, categories="learn")
+    matrix = check_matrix(X, finite=False, takes_categories=True)
     if columns := categorical_columns(matrix.categories):
         place = where_column(columns[0], matrix.feature_names)
         raise TypeError(

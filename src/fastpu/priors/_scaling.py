@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.data._category_order import mixed
+from fastpu.common._random import mixed_bits
 from fastpu.data._matrix import DenseMatrix, Matrix
 
 
@@ -75,4 +75,4 @@ def row_keys(matrix: Matrix) -> NDArray[np.uint64]:
 
 def _keys(entries: NDArray[np.floating], salts: NDArray[np.uint64]) -> NDArray[np.uint64]:
     bits = (entries.astype(np.float64) + 0.0).view(np.uint64)  # -0 + 0 is 0
-    return mixed(bits + salts) - mixed(salts)
+    return mixed_bits(bits + salts) - mixed_bits(salts)

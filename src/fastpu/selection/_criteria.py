@@ -1,115 +1,105 @@
-"""Criteria by which `select` judges models on held-out rows, and the fits that are given their prior."""
+"""Criteria by which `select` judges models on held-out rows: a class for each, and one for a function of the user's."""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.common._functions import check_function
 from fastpu.common._params import check_choice, check_k, check_scores_rows
-from fastpu.common._sharing import bound_arguments
 from fastpu.common._text import describe, short
 from fastpu.data._validate import check_binary, check_labels, check_vector, label_counts
 from fastpu.metrics import auc
-from fastpu.metrics._decisions import call_rows, require_pu
+from fastpu.metrics._decisions import Decision, decision_on, require_pu
 from fastpu.metrics._precision import average_precision
 from fastpu.metrics._recall import lift_at_k
 from fastpu.model._model import Model
-from fastpu.model._prior import check_scenario, needs_prior, prior_among_unlabeled, take_prior_in
-from fastpu.selection._grid import FitSignature, Grid
+from fastpu.selection._selection_prior import SelectionPrior
 from fastpu.selection._splits import Split
 
 #: The criteria that are known by a name.
 CriterionName: TypeAlias = Literal["puf", "err_star", "error", "auc", "lift", "average_precision"]
-_SIGNS = {"puf": 1, "err_star": -1, "error": -1, "auc": 1, "lift": 1, "average_precision": 1}
-_WANT_PRIOR = ("err_star", "average_precision")
-_WANT_UNLABELED = ("puf", "err_star", "lift", "average_precision")
 
 
 @dataclass(frozen=True)
-class Criterion:
-    """A criterion and its arguments; `sign` is +1 if larger values are better, `function` that of a user, if any.
+class JudgedRows:
+    """Held-out rows with their scores and the threshold of the model that is judged."""
 
-    The prior belongs to the scenario `prior_in`, which an estimate may make another than that of the criterion.
-    """
+    y: NDArray[Any]
+    scores: NDArray[np.float64]
+    threshold: float
+    weight: NDArray[np.float64] | None
 
-    name: str
-    sign: int
-    function: Callable[..., Any] | None
-    prior: float
-    prior_in: str
-    scenario: str
-    k: float | None = None
+
+class Criterion(ABC):
+    """A criterion; `sign` is +1 if larger values are better."""
+
+    sign: ClassVar[int]
+    takes_prior: ClassVar[bool] = False
+    needs_scores_alone: ClassVar[bool] = True  # not the model
 
     @property
-    def takes_prior(self) -> bool:
-        return self.name in _WANT_PRIOR and self.function is None
+    @abstractmethod
+    def name(self) -> str: ...
 
     @property
     def worst(self) -> float:
         """The value that no model can be worse than."""
         return -self.sign * float("inf")
 
-    def check_rows(self, labels: NDArray[np.int8], where: str) -> None:
+    def check_rows(self, labels: NDArray[np.int8], where: str) -> None:  # noqa: B027 - functions take any rows
         """Raise ValueError unless the criterion can judge by rows with these labels; `where` names them in messages."""
-        if self.function is not None:  # whatever its name
-            return
-        n_pos, n_unl, n_neg = label_counts(labels)
-        if self.name in _WANT_UNLABELED:
-            require_pu(labels, where, f"scoring={self.name!r}")
-        if self.name == "auc" and not (n_pos and (n_unl or n_neg)):
-            raise ValueError(f"{where} must hold positive and other rows for scoring='auc', got {n_pos} positive")
-        if self.name == "error" and n_unl:
-            raise ValueError(
-                f"{where} must hold true labels for scoring='error', got {n_unl} unlabelled rows: pass "
-                f"validation=(X_val, y_val) with true labels, or choose another criterion"
-            )
-        if self.takes_prior:
-            self.prior_by(labels)
 
-    def prior_by(self, labels: NDArray[np.int8]) -> float:
-        """Return the prior among the unlabelled rows, of rows with these labels."""
-        n_pos, n_unl, n_neg = label_counts(labels)
-        return prior_among_unlabeled(self.prior, n_pos=n_pos, n_unl=n_unl, n_neg=n_neg, scenario=self.prior_in)
-
-    def check_held_out(self, labels: NDArray[np.int8], where: str) -> None:
-        """Raise ValueError if `k` flags more unlabelled rows than are held out."""
-        n_unl = label_counts(labels)[1]
-        if self.k is not None and 0 < n_unl < self.k:  # a share of them is at most 1
-            raise ValueError(
-                f"k must be at most {n_unl}, the number of unlabelled rows in {where}, got {short(self.k)}; the share "
-                f"of rows that will be flagged, a float in (0, 1], fits any number of rows"
-            )
+    def check_held_out(self, labels: NDArray[np.int8], where: str) -> None:  # noqa: B027 - few criteria count them
+        """Raise ValueError if the held-out rows are too few; `where` says in messages which rows these are."""
 
     def check_validation(self, y: object, n_rows: int) -> Any:
         """Return the labels of a validation set, as the criterion reads them."""
         where = "y of validation"
-        if self.function is not None:
-            return y
-        if self.name in ("error", "auc"):
-            positive = check_binary(y, name=where, both=self.name == "auc")
-            if positive.size != n_rows:
-                raise ValueError(f"{where} must have one entry per row of the data ({n_rows}), got {positive.size}")
-            return np.where(positive, np.int8(1), np.int8(-1))
         labels = check_labels(y, n_rows, name=where)
         self.check_rows(labels, where)
         self.check_held_out(labels, where)
         return labels
 
-    def __call__(self, model: Any, split: Split, n_threads: int | None) -> float:
+    @abstractmethod
+    def value(self, model: Any, split: Split, n_threads: int | None) -> float:
         """Return the value for a model on the held-out rows of a split."""
-        y, weight = split.y_held_out, split.weight_held_out
-        if self.function is not None:
-            value = self.function(model, split.X_held_out, y)
-            if isinstance(value, bool) or not isinstance(value, numbers.Real):
-                raise TypeError(f"scoring must return a number, got {describe(value)}")
-            return float(value)
+
+
+@dataclass(frozen=True)
+class UserCriterion(Criterion):
+    """A function of the user's, of the model and the held-out rows; larger values are better."""
+
+    function: Callable[..., Any]
+    sign: ClassVar[int] = 1
+    needs_scores_alone: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        return getattr(self.function, "__name__", type(self.function).__name__)
+
+    def check_validation(self, y: object, n_rows: int) -> Any:  # noqa: ARG002 - the labels are the user's own affair
+        return y
+
+    def value(self, model: Any, split: Split, n_threads: int | None) -> float:  # noqa: ARG002
+        value = self.function(model, split.X_held_out, split.y_held_out)
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            raise TypeError(f"scoring must return a number, got {describe(value)}")
+        return float(value)
+
+
+class ScoreCriterion(Criterion):
+    """A criterion of the scores of the held-out rows, and of the threshold."""
+
+    def value(self, model: Any, split: Split, n_threads: int | None) -> float:
         check_scores_rows(model)
+        y = split.y_held_out
         if isinstance(model, Model):
             scores = model.decision_function(split.X_held_out, n_threads=n_threads)
         else:
@@ -117,77 +107,151 @@ class Criterion:
                 "scores of the model", model.decision_function(split.X_held_out), n=y.size, allow_inf=True
             )
         threshold = float(getattr(model, "threshold", 0.0))
-        if self.name == "error":
-            return float(np.average((scores > threshold) != (y == 1), weights=weight))
-        positive = y == 1
-        if self.name == "auc":
-            used = positive | (y == (-1 if (y == -1).any() else 0))
-            return auc(positive[used], scores[used], sample_weight=None if weight is None else weight[used])
-        if self.name == "lift":
-            return float(lift_at_k(y, scores, cast("float", self.k)))
-        if self.name == "average_precision":
-            return float(average_precision(y, scores, prior=self.prior_by(y)))
-        called = call_rows(self.name, y, scores, self.scenario, threshold, weight)
-        return called.puf(self.scenario) if self.name == "puf" else called.err_star(self.prior, self.scenario)
+        return self.of_rows(JudgedRows(y, scores, threshold, split.weight_held_out))
+
+    @abstractmethod
+    def of_rows(self, rows: JudgedRows) -> float:
+        """Return the value for these rows and scores."""
 
 
-def check_scoring(scoring: object, prior: object, scenario: object, k: float | None) -> Criterion:
-    scenario = check_scenario(scenario)
-    number, prior_in = (0.5, scenario) if prior is None else take_prior_in(scenario, prior)
-    if k is not None and scoring != "lift":
-        raise ValueError(f"k must be None unless scoring='lift', got {short(k)} for scoring={describe(scoring)}")
-    other = " or a function of a model, X and y"
-    if callable(scoring):
-        expected = f"one of {', '.join(map(repr, _SIGNS))}{other}"
-        function = check_function("scoring", scoring, expected, arguments=("model", "X", "y"))
-        return Criterion(getattr(scoring, "__name__", type(scoring).__name__), 1, function, number, prior_in, scenario)
-    name = check_choice("scoring", scoring, tuple(_SIGNS), other)
-    if name in _WANT_PRIOR and prior is None:
-        raise ValueError(f"prior must be given for scoring={name!r}, got None")
-    if name == "lift":
-        check_k(k)
-    return Criterion(name, _SIGNS[name], None, number, prior_in, prior_in if name == "err_star" else scenario, k)
+class PuCriterion(ScoreCriterion):
+    """A criterion of positive and unlabelled rows, which needs no labelled negatives."""
 
-
-# ---- The prior of a criterion as that of the fits ----
+    def check_rows(self, labels: NDArray[np.int8], where: str) -> None:
+        require_pu(labels, where, f"scoring={self.name!r}")
 
 
 @dataclass(frozen=True)
-class _WithPrior:
-    """A fit that is given a prior, and its scenario, where it needs one and has none of its own."""
+class Puf(PuCriterion):
+    scenario: str
+    name: ClassVar[str] = "puf"
+    sign: ClassVar[int] = 1
 
-    fit: Callable[..., Any]
-    prior: Mapping[str, Any]
-
-    def __call__(self, X: object, y: object, **arguments: Any) -> Any:
-        return self.fit(X, y, **{**(self.prior if self.applies(arguments) else {}), **arguments})
-
-    def applies(self, arguments: Mapping[str, Any]) -> bool:
-        fixed = {**bound_arguments(self.fit), **arguments}
-        return "prior" not in fixed and needs_prior(self.fit, fixed)
+    def of_rows(self, rows: JudgedRows) -> float:
+        return _decision(self.name, rows, self.scenario).puf(self.scenario)
 
 
-def with_prior(
-    fit: Callable[..., Any],
-    arguments: FitSignature,
-    fixed: Mapping[str, Any],
-    grid: Grid,
-    labels: NDArray[np.int8],
-    criterion: Criterion,
-) -> Callable[..., Any]:
-    """Return `fit` with the prior of the criterion at the points of the grid that need one, or `fit` if none does."""
-    if arguments.takes("prior"):
-        prior: dict[str, Any] = {"prior": criterion.prior}
-        if arguments.takes("scenario"):
-            prior["scenario"] = criterion.prior_in
-        elif (labels == 0).any():
-            prior["prior"] = criterion.prior_by(labels)
-        fit_with_prior = _WithPrior(fit, prior)
-        if any(fit_with_prior.applies({**fixed, **point}) for point, _ in grid.points()):
-            return fit_with_prior
-    if not criterion.takes_prior:
-        raise ValueError(
-            f"prior must be None where neither scoring nor fit needs it, got {criterion.prior:g} for scoring="
-            f"{criterion.name!r} and {arguments.function}"
-        )
-    return fit
+class PriorCriterion(PuCriterion):
+    """A criterion that needs the prior."""
+
+    prior: SelectionPrior
+    takes_prior: ClassVar[bool] = True
+
+    def check_rows(self, labels: NDArray[np.int8], where: str) -> None:
+        super().check_rows(labels, where)
+        self.prior.among_unlabelled(labels)  # a check
+
+
+@dataclass(frozen=True)
+class ErrStar(PriorCriterion):
+    prior: SelectionPrior
+    name: ClassVar[str] = "err_star"
+    sign: ClassVar[int] = -1
+
+    def of_rows(self, rows: JudgedRows) -> float:
+        return _decision(self.name, rows, self.prior.scenario).err_star(self.prior.value, self.prior.scenario)
+
+
+@dataclass(frozen=True)
+class AveragePrecision(PriorCriterion):
+    prior: SelectionPrior
+    name: ClassVar[str] = "average_precision"
+    sign: ClassVar[int] = 1
+
+    def of_rows(self, rows: JudgedRows) -> float:
+        return float(average_precision(rows.y, rows.scores, prior=self.prior.among_unlabelled(rows.y)))
+
+
+@dataclass(frozen=True)
+class Lift(PuCriterion):
+    k: float
+    name: ClassVar[str] = "lift"
+    sign: ClassVar[int] = 1
+
+    def check_held_out(self, labels: NDArray[np.int8], where: str) -> None:
+        n_unl = label_counts(labels)[1]
+        if 0 < n_unl < self.k:  # a share of them is at most 1
+            raise ValueError(
+                f"k must be at most {n_unl}, the number of unlabelled rows in {where}, got {short(self.k)}; the share "
+                f"of rows that will be flagged, a float in (0, 1], fits any number of rows"
+            )
+
+    def of_rows(self, rows: JudgedRows) -> float:
+        return float(lift_at_k(rows.y, rows.scores, self.k))
+
+
+class TruthCriterion(ScoreCriterion):
+    """A criterion of rows with true labels; with a validation set these may be any two."""
+
+    needs_both_classes: ClassVar[bool]
+
+    def check_validation(self, y: object, n_rows: int) -> Any:
+        positive = check_binary(y, name="y of validation", both=self.needs_both_classes)
+        if positive.size != n_rows:
+            raise ValueError(f"y of validation must have one entry per row of the data ({n_rows}), got {positive.size}")
+        return np.where(positive, np.int8(1), np.int8(-1))
+
+
+@dataclass(frozen=True)
+class ErrorRate(TruthCriterion):
+    name: ClassVar[str] = "error"
+    sign: ClassVar[int] = -1
+    needs_both_classes: ClassVar[bool] = False
+
+    def check_rows(self, labels: NDArray[np.int8], where: str) -> None:
+        n_unl = label_counts(labels)[1]
+        if n_unl:
+            raise ValueError(
+                f"{where} must hold true labels for scoring='error', got {n_unl} unlabelled rows: pass "
+                f"validation=(X_val, y_val) with true labels, or choose another criterion"
+            )
+
+    def of_rows(self, rows: JudgedRows) -> float:
+        return float(np.average((rows.scores > rows.threshold) != (rows.y == 1), weights=rows.weight))
+
+
+@dataclass(frozen=True)
+class Auc(TruthCriterion):
+    """The AUC of positive rows against negative ones, or against unlabelled ones where no row is labelled negative."""
+
+    name: ClassVar[str] = "auc"
+    sign: ClassVar[int] = 1
+    needs_both_classes: ClassVar[bool] = True
+
+    def check_rows(self, labels: NDArray[np.int8], where: str) -> None:
+        n_pos, n_unl, n_neg = label_counts(labels)
+        if not (n_pos and (n_unl or n_neg)):
+            raise ValueError(f"{where} must hold positive and other rows for scoring='auc', got {n_pos} positive")
+
+    def of_rows(self, rows: JudgedRows) -> float:
+        positive = rows.y == 1
+        used = positive | (rows.y == (-1 if (rows.y == -1).any() else 0))
+        weight = None if rows.weight is None else rows.weight[used]
+        return auc(positive[used], rows.scores[used], sample_weight=weight)
+
+
+def _decision(name: str, rows: JudgedRows, scenario: str) -> Decision:
+    return decision_on(name, rows.y, rows.scores, scenario, rows.threshold, rows.weight)
+
+
+def check_scoring(scoring: object, prior: SelectionPrior | None, scenario: str, k: float | None) -> Criterion:
+    """Return the criterion of this name, or of this function."""
+    if k is not None and scoring != Lift.name:
+        raise ValueError(f"k must be None unless scoring='lift', got {short(k)} for scoring={describe(scoring)}")
+    other = " or a function of a model, X and y"
+    if callable(scoring):
+        expected = f"one of {', '.join(map(repr, get_args(CriterionName)))}{other}"
+        return UserCriterion(check_function("scoring", scoring, expected, arguments=("model", "X", "y")))
+    name = check_choice("scoring", scoring, get_args(CriterionName), other)
+    if name == Puf.name:
+        return Puf(scenario)
+    if name == Lift.name:
+        check_k(k)
+        return Lift(cast("float", k))
+    if name == ErrorRate.name:
+        return ErrorRate()
+    if name == Auc.name:
+        return Auc()
+    if prior is None:
+        raise ValueError(f"prior must be given for scoring={name!r}, got None")
+    return ErrStar(prior) if name == ErrStar.name else AveragePrecision(prior)

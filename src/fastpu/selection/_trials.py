@@ -151,7 +151,7 @@ def judged(
     if not set(flaws) <= set(setup.admitted):
         return Outcome(setup.criterion.worst, status, message, seconds, others)
     try:
-        score = setup.criterion(model, split, setup.arguments.get("n_threads"))
+        score = setup.criterion.value(model, split, setup.arguments.get("n_threads"))
     except (ArithmeticError, ValueError) as error:
         return Outcome(setup.criterion.worst, "failed", f"{type(error).__name__}: {error}", seconds, others)
     if math.isnan(score):

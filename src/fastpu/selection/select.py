@@ -33,10 +33,11 @@ from fastpu.data._folds import Fold, fold_sizes, stratified_folds
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._table_rows import TableRows
 from fastpu.data._validate import check_labels, check_sample_weight, check_vector
-from fastpu.model._prior import PriorEstimate
-from fastpu.selection._criteria import Criterion, CriterionName, check_scoring, with_prior
+from fastpu.model._prior import PriorEstimate, check_scenario, take_prior_in
+from fastpu.selection._criteria import Criterion, CriterionName, check_scoring
 from fastpu.selection._grid import FitSignature, Grid, check_grid
 from fastpu.selection._search import Search
+from fastpu.selection._selection_prior import SelectionPrior, fit_with_prior
 from fastpu.selection._splits import FoldSplits, Split, check_folds, is_splitter
 from fastpu.selection._trials import TrialSetup
 
@@ -151,7 +152,8 @@ def select(
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
         Rows, as `fit` takes them. With ``kernel="precomputed"`` the folds hold out rows and columns alike.
     y : array-like of shape (n,)
-        Labels: +1 positive, 0 unlabelled, -1 negative (for methods that take negatives). See `fastpu.as_labels`.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows and, for a `fit` that takes them, -1 for labelled
+        negative rows. `fastpu.as_labels` converts other codings.
     grid : dict of lists, or list of such dicts
         Values of each parameter. All combinations are tried, in the order of nested loops: the last parameter changes
         fastest. The dicts of a list are tried one after the other.
@@ -292,9 +294,11 @@ def select(
     check_function("fit", fit, expected, arguments=("X", "y"), has_keywords=True, may_be_class=True)
     arguments = FitSignature.of(fit)
     checked = check_grid(grid, arguments)
-    criterion = check_scoring(scoring, prior, scenario, k)
+    drawn_as = check_scenario(scenario)
+    given_prior = None if prior is None else SelectionPrior(*take_prior_in(drawn_as, prior))
+    criterion = check_scoring(scoring, given_prior, drawn_as, k)
     if refine is not None:
-        check_choice("refine", refine, ("greedy",))
+        check_choice("refine", refine, ("greedy",), " or None")
     rows = TableRows(X)
     warn_of_other_order(rows.X, y=y, sample_weight=sample_weight, groups=groups)
     labels = check_labels(y, rows.n_rows)
@@ -309,8 +313,13 @@ def select(
     jobs, threads_of_a_fit = _processes(most_threads, arguments)
     shares, together = shared_parameters(fit), shares_together(fit)
     is_square = _is_square(fit, fixed, checked)
-    if prior is not None:
-        fit = with_prior(fit, arguments, fixed, checked, labels, criterion)
+    if given_prior is not None:
+        fit_alone, fit = fit, fit_with_prior(fit, arguments, fixed, checked, labels, given_prior)
+        if fit is fit_alone and not criterion.takes_prior:
+            raise ValueError(
+                f"prior must be None where neither scoring nor fit needs it, got {given_prior.value:g} for scoring="
+                f"{criterion.name!r} and {arguments.function}"
+            )
     setup = TrialSetup(fit, fixed | threads_of_a_fit, criterion, _admitted(admit))
     source: FoldSplits | list[Split]
     if validation is None:
@@ -322,8 +331,8 @@ def select(
     chosen = search.try_all()
     if refine is not None:
         chosen = search.refine(chosen, arguments)
-    last = {"n_threads": most_threads} if threads_of_a_fit else {}
-    model = fit(X, labels, **{**last, **fixed}, **by_row, **search.points[chosen])
+    threads_of_last_fit = {"n_threads": most_threads} if threads_of_a_fit else {}
+    model = fit(X, labels, **{**threads_of_last_fit, **fixed}, **by_row, **search.points[chosen])
     return Selection(
         best_params=FrozenMapping(search.points[chosen]),
         best_score=search.scores[chosen],

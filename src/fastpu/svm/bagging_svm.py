@@ -14,7 +14,7 @@ from fastpu.data._clusters import cluster_numbers
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._validate import check_labels
 from fastpu.kernels._check_rows import check_training_rows
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profile
 from fastpu.svm._bag_draws import BagOptions, draw_bags
 from fastpu.svm._bag_fits import BagCosts, Bags, BagSums
 from fastpu.svm._kernel_solver import open_solver
@@ -25,7 +25,6 @@ from fastpu.svm.bagging_machine import BaggingSVM, BagRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 def fit_bagging_svm(
     X: MatrixLike,
     y: LabelsLike,
@@ -212,4 +211,4 @@ def fit_bagging_svm(
     warn_of_worst("bags of fit_bagging_svm", "bag", dict(enumerate(sums.ends)), model.n_iter, training)
     if model.status in {"tol", "gap", "precision"}:
         warn_if_alike("fit_bagging_svm", span_of(sums.mean_scores()), "change the costs or the kernel")
-    return model
+    return with_profile(model, X, y)

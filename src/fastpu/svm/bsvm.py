@@ -11,7 +11,7 @@ from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import is_sequence
 from fastpu.common._sharing import marked
 from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RoundCallback, VectorLike
-from fastpu.model._profile import keeps_profile
+from fastpu.model._with_profile import with_profiles
 from fastpu.svm._fit_points import fit_points
 from fastpu.svm._svm_methods import BiasedSvm
 from fastpu.svm._svm_options import SvmOptions
@@ -21,7 +21,6 @@ from fastpu.svm.svm_round import SvmRound
 
 
 @answers_unknown_keywords
-@keeps_profile
 @marked(svm_method=BiasedSvm, takes_many=("C_pos", "C_unl", "C", "gamma"))
 def fit_bsvm(
     X: MatrixLike,
@@ -115,6 +114,7 @@ def fit_bsvm(
     Returns
     -------
     KernelMachine, or a list of them if an argument is a sequence
+        The machine, with `support`, `dual_coef`, `coef` (linear kernel), `intercept`, `gap`, `status` and `history`.
 
     Raises
     ------
@@ -133,10 +133,11 @@ def fit_bsvm(
 
     Notes
     -----
-    With the linear kernel the solver is an interior point method, in some 15 passes of O(n d^2). For sparse or many
-    features it is coordinate descent, in O(entries of X) a round. With other kernels it is sequential minimal
-    optimisation: a step costs O(n) and, unless they are cached, two kernel rows of O(n d). Memory: `cache_mb`, a copy
-    of the rows (none for the linear kernel), the support vectors, and some 200 bytes a row.
+    With the linear kernel and up to 2000 features the solver is an interior point method, in some 15 passes of O(n
+    d^2). Coordinate descent, in O(entries of X) a round, is tried first for CSR and for more than 200 features, and is
+    the solver for more than 2000. With other kernels it is sequential minimal optimisation: a step costs O(n) and,
+    unless they are cached, two kernel rows of O(n d). Memory: `cache_mb`, a copy of the rows (none for the linear
+    kernel), the support vectors, and some 200 bytes a row.
 
     References
     ----------
@@ -167,4 +168,5 @@ def fit_bsvm(
         for cost, cost_pos, cost_unl, width in entries_together(C=C, C_pos=C_pos, C_unl=C_unl, gamma=gamma)
     ]
     models = fit_points(X, y, points, sample_weight=sample_weight, callback=callback, progress=progress)
+    models = with_profiles(models, X, y, sample_weight)
     return models if is_sequence(C) or is_sequence(C_pos) or is_sequence(C_unl) or is_sequence(gamma) else models[0]

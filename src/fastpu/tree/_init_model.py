@@ -5,7 +5,6 @@ from __future__ import annotations
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +39,10 @@ def tree_seed(random_state: object, init_model: TreeEnsemble | None) -> TreeSeed
             f"random_state must be None with init_model, whose trees go on from its own seed, or the number that the "
             f"model was fitted with, got {describe(random_state)}"
         )
-    recorded: Any = init_model.params.get("random_state") if number is None else number
-    return TreeSeed(init_model.seed, rng, recorded)
+    recorded = init_model.params.get("random_state")
+    if number is None and isinstance(recorded, int):
+        number = recorded
+    return TreeSeed(init_model.seed, rng, number)
 
 
 def _draw_seed(rng: np.random.Generator) -> int:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from importlib import import_module
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.data._categories import categorical_columns, columns_in_sets
+from fastpu.data._categories import ColumnCategories, categorical_columns, columns_in_sets
 
 if TYPE_CHECKING:
     import lightgbm
@@ -28,8 +28,27 @@ _WORDS = 8  # of 32 bits in a set of categories
 _REFUSED = re.compile(r"[\s\",:\[\]{}\\\x00-\x1f\x7f\ud800-\udfff]")
 
 
-def make_booster(model: Any) -> lightgbm.Booster:
-    """Return a LightGBM model with the scores of this `TreeEnsemble`."""
+class Trees(Protocol):
+    """What is read of a `TreeEnsemble`, which stands on this file."""
+
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def feature_names(self) -> tuple[Hashable, ...] | None: ...
+    @property
+    def categories(self) -> ColumnCategories: ...
+    @property
+    def nodes(self) -> NDArray[Any]: ...
+    @property
+    def tree_starts(self) -> NDArray[np.int64]: ...
+    @property
+    def category_sets(self) -> NDArray[np.uint64]: ...
+    @property
+    def divisor(self) -> int: ...
+
+
+def make_booster(model: Trees) -> lightgbm.Booster:
+    """Return a LightGBM model with the scores of these trees."""
     try:
         library = import_module("lightgbm")
     except ImportError as error:
@@ -76,7 +95,7 @@ def _accepted_names(names: Iterable[str]) -> list[str]:
     return accepted
 
 
-def _tree_texts(model: Any) -> list[str]:
+def _tree_texts(model: Trees) -> list[str]:
     nodes, tree_starts = model.nodes, model.tree_starts
     starts = tree_starts[:-1]
     is_split = nodes["feature"] >= 0

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.data.binned_features import BinnedFeatures
-from fastpu.model._threshold import ScoredRows
+from fastpu.model._threshold import ScoredRows, ScoresRows
 
 
 @dataclass
@@ -60,7 +59,7 @@ class TreeRowsInMemory(BaggedRows):
 
     n_threads: int
 
-    def score(self, model: Any) -> NDArray[np.float64]:
+    def score(self, model: ScoresRows) -> NDArray[np.float64]:
         scores: NDArray[np.float64] = model._decision_function(self.features, self.n_threads)
         return scores
 

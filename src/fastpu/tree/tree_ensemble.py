@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import MatrixLike
-from fastpu.data._categories import Kept, check_kept, columns_in_sets
+from fastpu.common._types import LabelsLike, MatrixLike
+from fastpu.data._categories import ColumnCategories, check_kept, columns_in_sets
+from fastpu.data._matrix import Matrix
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._calibration import of_training_rows
-from fastpu.model._cut import CutRows
+from fastpu.model._cut import CutRows, unlabelled_rows
 from fastpu.model._model import Model
 from fastpu.tree._lightgbm import make_booster
 
@@ -136,7 +137,7 @@ class TreeEnsemble(Model):
     packed_nodes: NDArray[np.uint64]
     tree_starts: NDArray[np.int64]
     category_sets: NDArray[np.uint64]
-    categories: Kept
+    categories: ColumnCategories
     divisor: int
     seed: int
     oob_sum: NDArray[np.float64] | None = None
@@ -310,7 +311,7 @@ class TreeEnsemble(Model):
         matrix, threads = self._check_input(X, "X"), resolve_n_threads(n_threads)
         return self._staged(matrix, threads)
 
-    def _staged(self, matrix: Any, n_threads: int) -> Iterator[NDArray[np.float64]]:
+    def _staged(self, matrix: Matrix | BinnedFeatures, n_threads: int) -> Iterator[NDArray[np.float64]]:
         n_rounds = self.n_trees // self.divisor
         sums = np.zeros(matrix.n_rows)
         for done in range(n_rounds):
@@ -318,27 +319,30 @@ class TreeEnsemble(Model):
                 sums = sums + self._sums(matrix, first, first + 1, n_threads)
             yield sums / self.divisor
 
-    def _check_input(self, X: object, name: str) -> Any:
+    def _check_input(self, X: object, name: str) -> Matrix | BinnedFeatures:
         return bins_or_matrix(X, name, self)
 
     def _out_of_bag(self) -> NDArray[np.float64] | None:
         return self.oob_decision_function
 
-    def _unlabelled(self) -> CutRows:
+    def _rows_to_cut(self, y: LabelsLike | None) -> CutRows:
         scores, labels = self.oob_decision_function, self.training_labels
         if scores is None:
-            return super()._unlabelled()
+            return super()._rows_to_cut(y)
+        if y is not None:
+            return CutRows.out_of_bag(scores, unlabelled_rows(y, scores.size, labels), self.training_weights)
         if labels is None:
             raise ValueError(
                 "X_unl must be given for with_threshold, got None: the model was saved by an earlier version of fastpu "
-                "and does not know which training rows are unlabelled; pass unlabelled rows that it was not fitted to"
+                "and does not know which training rows are unlabelled; pass y, which has their labels, or unlabelled "
+                "rows that it was not fitted to"
             )
         return CutRows.out_of_bag(scores, labels == 0, self.training_weights)
 
-    def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:
+    def _decision_function(self, matrix: Matrix | BinnedFeatures, n_threads: int) -> NDArray[np.float64]:
         return self._sums(matrix, 0, self.n_trees, n_threads) / self.divisor
 
-    def _sums(self, matrix: Any, first: int, end: int, n_threads: int) -> NDArray[np.float64]:
+    def _sums(self, matrix: Matrix | BinnedFeatures, first: int, end: int, n_threads: int) -> NDArray[np.float64]:
         """Return the sums of the values of trees [first, end)."""
         starts = self.tree_starts[first : end + 1]
         return _core.tree_scores(

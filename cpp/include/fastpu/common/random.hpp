@@ -18,12 +18,16 @@ class Random {
   // before.
   static std::uint64_t derived(std::uint64_t seed, std::uint64_t k) { return Random(seed + k * kStep).next(); }
 
-  std::uint64_t next() {
-    state_ += kStep;
-    std::uint64_t z = state_;
+  // A number in which every bit depends on all bits of z, and another one for every z.
+  static std::uint64_t mixed(std::uint64_t z) {
     z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
     z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31U);
+  }
+
+  std::uint64_t next() {
+    state_ += kStep;
+    return mixed(state_);
   }
 
   // A number in [0, n), n >= 1, all with the same probability: draws that would favour low numbers are repeated.
