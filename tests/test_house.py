@@ -279,3 +279,25 @@ def test_lists_of_sources_name_every_file():
 def test_nothing_is_found_by_a_pattern_over_source_files():
     files = [ROOT / "CMakeLists.txt", *(ROOT / "cpp").rglob("CMakeLists.txt"), *(ROOT / "cmake").glob("*.cmake")]
     assert [file.name for file in files if "GLOB" in file.read_text()] == []
+
+
+def test_signatures_say_what_may_be_passed():
+    """An editor shows them: `object`, `Any` and any word are no help. A parameter of words names the words."""
+    loose = {
+        "Any",
+        "object",
+        "str",
+        "str | None",
+        "Callable[..., Any]",
+        "Callable[..., object]",
+        inspect.Parameter.empty,
+    }
+    found = {
+        f"{module.__name__}.{name}({parameter.name})"
+        for module in PUBLIC_MODULES
+        for name in module.__all__
+        if inspect.isfunction(function := getattr(module, name))
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD and parameter.annotation in loose
+    }
+    assert found == {"fastpu.plot.selection(param)"}  # the name of any parameter of a grid

@@ -34,8 +34,9 @@ scores, of_known = model.oob_decision_function[unknown], model.oob_decision_func
 # Which images to look at
 # -----------------------
 #
-# Strata of the ranking, from the top: how many images each has, and how many of them are drawn. What comes out is valid
-# whatever the scores are worth; the draws are where good scores make it precise.
+# The ranking is cut into strata. The table shows, from the top, how many images each stratum has, and how many of them
+# are drawn. What the answers say is valid however bad the scores are. If the scores are good, it is also precise,
+# since more images are drawn where they tell most.
 
 plan = audit.plan(scores, 150, goal="recall", k=130, random_state=0)
 for last, size, drawn in zip(plan.ends, plan.sizes, plan.drawn, strict=True):

@@ -37,29 +37,41 @@ def __dir__() -> list[str]:
 
 
 class PUSplit(NamedTuple):
-    """Rows of a positive-unlabelled training set and of a test set, and the labels to train with."""
+    """Rows of a positive-unlabelled training set and of a test set, and the labels to train with.
+
+    Attributes
+    ----------
+    train : ndarray of int
+        Numbers of the training rows, ascending.
+    test : ndarray of int
+        Numbers of the test rows, ascending.
+    y_train : ndarray of int8
+        Labels of the training rows: +1, and 0 where the label is hidden.
+    prior : float
+        The true class prior, as the scenario defines it. On real data it would have to be estimated.
+    """
 
     train: NDArray[np.intp]
-    """Row numbers of the training set, ascending."""
     test: NDArray[np.intp]
-    """Row numbers of the test set, ascending."""
     y_train: NDArray[np.int8]
-    """Labels of the training rows: +1, and 0 where the label is hidden."""
     prior: float
-    """The true class prior, as the scenario defines it. A method would have to estimate it."""
 
 
 class PNUSplit(NamedTuple):
-    """Rows of a training, a validation and a test set, and the labels to train with."""
+    """Rows of a training, a validation and a test set, and the labels to train with.
+
+    Attributes
+    ----------
+    train, valid, test : ndarray of int
+        Numbers of the rows of each set, ascending.
+    y_train : ndarray of int8
+        Labels of the training rows: +1, -1, and 0 where the label is hidden.
+    """
 
     train: NDArray[np.intp]
-    """Row numbers of the training set, ascending."""
     valid: NDArray[np.intp]
-    """Row numbers of the validation set, ascending."""
     test: NDArray[np.intp]
-    """Row numbers of the test set, ascending."""
     y_train: NDArray[np.int8]
-    """Labels of the training rows: +1, -1, and 0 where the label is hidden."""
 
 
 @answers_unknown_keywords
@@ -81,17 +93,18 @@ def split_single_set(
     ----------
     y : array-like of shape (n,)
         True labels: {1, -1}, {1, 0} (0 is negative) or booleans. Both kinds must occur.
-    train : float or int, default=0.70
-        Training rows: a float in (0, 1] is a share of all rows, an integer a number of rows. The others are the test
-        set, which is empty for 1.0.
-    labeled : float or int, default=0.25
+    train : float or int, default 0.70
+        How many rows are training rows: a float in (0, 1] is a share of all rows, an int a number. The others are the
+        test set, which is empty for 1.0.
+    labeled : float or int, default 0.25
         How many rows are labelled: a float in (0, 1] is a share of the positive training rows, rounded to the nearest
         row but at least one; an integer is a number of rows.
-    stratify : bool, default=True
+    stratify : bool, default True
         Whether training and test set get the same share of positives, to the nearest row, and if possible a row of each
         kind. Otherwise training rows are drawn from all rows alike.
-    random_state : int, numpy.random.Generator or None
-        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of the draw. An int gives the same result in every call. A generator is drawn from, and so
+        advances. None takes a fresh seed.
 
     Returns
     -------
@@ -156,17 +169,18 @@ def split_case_control(
     ----------
     y : array-like of shape (n,)
         True labels: {1, -1}, {1, 0} (0 is negative) or booleans. Both kinds must occur.
-    labeled : float or int, default=0.25
+    labeled : float or int, default 0.25
         How many rows are labelled: a float in (0, 1] is a share of all positive rows, rounded to the nearest row but at
         least one; an integer is a number of rows.
-    unlabeled : float or int, default=0.70
-        Unlabelled training rows: a float in (0, 1] is a share of the remaining rows, an integer a number of them. The
-        others are the test set, which is empty for 1.0.
-    stratify : bool, default=True
+    unlabeled : float or int, default 0.70
+        How many of the remaining rows are unlabelled training rows: a float in (0, 1] is a share of them, an int a
+        number. The others are the test set, which is empty for 1.0.
+    stratify : bool, default True
         Whether the unlabelled rows and the test set get the same share of positives, to the nearest row, and if
         possible a row of each kind. Otherwise unlabelled rows are drawn from all remaining rows alike.
-    random_state : int, numpy.random.Generator or None
-        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of the draw. An int gives the same result in every call. A generator is drawn from, and so
+        advances. None takes a fresh seed.
 
     Returns
     -------
@@ -220,14 +234,15 @@ def hide_labels(
     ----------
     y : array-like of shape (n,)
         True labels: {1, -1}, {1, 0} (0 is negative) or booleans. One kind is enough.
-    fraction : float, default=0.85
-        Share of the rows whose labels are hidden, in [0, 1].
-    stratify : bool, default=True
+    fraction : float, default 0.85
+        The share of the rows whose labels are hidden, in [0, 1].
+    stratify : bool, default True
         Whether the same share of positives and of negatives is hidden, to the nearest row. Each kind then keeps at
         least one label unless `fraction` is 1. Otherwise the rows are drawn from all rows alike, and one kind may lose
         all its labels.
-    random_state : int, numpy.random.Generator or None
-        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of the draw. An int gives the same result in every call. A generator is drawn from, and so
+        advances. None takes a fresh seed.
 
     Returns
     -------
@@ -273,12 +288,13 @@ def split_pnu(
     ----------
     y : array-like of shape (n,)
         True labels: {1, -1}, {1, 0} (0 is negative) or booleans. Both kinds must occur.
-    train, valid, test : float, default=0.70, 0.15, 0.15
-        Shares of the rows, in (0, 1), that sum to 1.
-    hidden : float, default=0.85
-        Share of the training labels to hide, in [0, 1].
-    random_state : int, numpy.random.Generator or None
-        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
+    train, valid, test : float, default 0.70, 0.15, 0.15
+        The shares of the rows in each set, in (0, 1). They must sum to 1.
+    hidden : float, default 0.85
+        The share of the training labels to hide, in [0, 1].
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of the draw. An int gives the same result in every call. A generator is drawn from, and so
+        advances. None takes a fresh seed.
 
     Returns
     -------

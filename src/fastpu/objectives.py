@@ -27,7 +27,7 @@ from fastpu.common._types import LabelsLike, Scenario, VectorLike
 from fastpu.data._coding import apply_codes, read_labels
 from fastpu.data._validate import check_sample_weight
 from fastpu.metrics import auc
-from fastpu.model._prior import prior_by_labels, take_prior_in
+from fastpu.model._prior import PriorEstimate, prior_by_labels, take_prior_in
 
 __all__ = ["Objective", "logistic", "pnu_auc", "upu"]
 
@@ -335,25 +335,27 @@ def _check_same_order(codes: NDArray[np.int8], labels: NDArray[Any]) -> None:
 def pnu_auc(y: LabelsLike | None = None, *, gamma: float = 0.5, n_threads: int | None = None) -> Objective:
     r"""Return the AUC's exponential loss from positive, unlabelled and, if any, labelled negative rows.
 
-    The loss is log R, R = gamma A_P B_N + (1 - gamma)/2 (A_P B_U + A_U B_N), with the means A_G of e^-F and B_G of e^F
-    over group G. If one of the groups has no rows, R is the product of the means of the other two. No prior is needed.
+    The loss is log R, R = gamma A_P B_N + (1 - gamma)/2 (A_P B_U + A_U B_N), where A_G and B_G are the means of e^-F
+    and of e^F over group G. If one of the groups has no rows, R is the product of the means of the other two. No prior
+    is needed.
 
     Parameters
     ----------
     y : array-like of shape (n,), optional
-        +1 is positive, 0 unlabelled, -1 labelled negative. Booleans and 0/1 mean positive and unlabelled. The objective
-        then belongs to these rows. By default the labels are those of the data set that the library trains on, which
-        cross-validation needs.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows, -1 for labelled negative rows. Booleans and {1, 0}
+        mean positive and unlabelled. The objective then belongs to these rows. By default the labels are those of the
+        data set that the library trains on, which cross-validation needs.
     gamma : float, default 0.5
-        The weight, in [0, 1], of positive against labelled negative rows. It has no effect if y has no rows of one of
-        the groups.
+        The weight, in [0, 1], of pairs of a positive and a labelled negative row; pairs with an unlabelled row have the
+        rest. It has no effect if one of the three groups has no rows.
     n_threads : int, optional
-        The number of threads. By default it is one, and one more for every four million rows, since the threads of
+        The number of threads, >= 1. By default one, and one more for every four million rows, because the threads of
         LightGBM and XGBoost hold the CPUs for some milliseconds after each tree.
 
     Returns
     -------
     Objective
+        The loss, to be passed where the library takes a custom objective; `Objective` has the table.
 
     Raises
     ------
@@ -394,15 +396,16 @@ def logistic(y: LabelsLike | None = None, *, n_threads: int | None = None) -> Ob
     Parameters
     ----------
     y : array-like of shape (n,), optional
-        +1 is positive, 0 unlabelled. The objective then belongs to these rows. By default the labels are those of the
-        data set that the library trains on, which cross-validation needs.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. The objective then belongs to these rows. By
+        default the labels are those of the data set that the library trains on, which cross-validation needs.
     n_threads : int, optional
-        The number of threads. By default it is one, and one more for every four million rows, since the threads of
+        The number of threads, >= 1. By default one, and one more for every four million rows, because the threads of
         LightGBM and XGBoost hold the CPUs for some milliseconds after each tree.
 
     Returns
     -------
     Objective
+        The loss, to be passed where the library takes a custom objective; `Objective` has the table.
 
     Raises
     ------
@@ -425,7 +428,11 @@ def logistic(y: LabelsLike | None = None, *, n_threads: int | None = None) -> Ob
 
 @answers_unknown_keywords
 def upu(
-    y: LabelsLike | None = None, *, prior: float, scenario: Scenario = "case_control", n_threads: int | None = None
+    y: LabelsLike | None = None,
+    *,
+    prior: float | PriorEstimate,
+    scenario: Scenario = "case_control",
+    n_threads: int | None = None,
 ) -> Objective:
     """Return the logistic loss of uPU, an unbiased estimate of the risk of a classifier.
 
@@ -434,23 +441,24 @@ def upu(
     Parameters
     ----------
     y : array-like of shape (n,), optional
-        +1 is positive, 0 unlabelled. The objective then belongs to these rows. By default the labels are those of the
-        data set that the library trains on, which cross-validation needs.
-    prior : float
-        P(Y = 1), in (0, 1): the share of positives among the unlabelled rows, or among all rows with
-        ``scenario="single_set"``.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows. The objective then belongs to these rows. By
+        default the labels are those of the data set that the library trains on, which cross-validation needs.
+    prior : float or PriorEstimate
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of. "case_control": labelled and unlabelled rows were drawn apart, and `prior` is that
-        of the unlabelled rows. "single_set": all rows were drawn together, and some positives were then labelled.
-        `prior` is that of all rows, and is converted by the rows of each call and their weights. XGBoost's distributed
-        training refuses "single_set", as a worker does not know how many rows the others have.
+        Which rows `prior` is the share of positives of. "case_control": of the unlabelled rows, which are a sample of
+        the population. "single_set": of all rows, because they are one sample and some of its positives were labelled.
+        That share is converted by the rows of each call and their weights. XGBoost's distributed training refuses
+        "single_set", because a worker does not know how many rows the others have.
     n_threads : int, optional
-        The number of threads. By default it is one, and one more for every four million rows, since the threads of
+        The number of threads, >= 1. By default one, and one more for every four million rows, because the threads of
         LightGBM and XGBoost hold the CPUs for some milliseconds after each tree.
 
     Returns
     -------
     Objective
+        The loss, to be passed where the library takes a custom objective; `Objective` has the table.
 
     Raises
     ------

@@ -18,7 +18,7 @@ pandas = pytest.importorskip("pandas")
 
 from dask_cases import KILL, array, assert_nothing_is_left, assert_same_model, local_cluster  # noqa: E402 - Dask may be absent
 from fastpu import dask as on_dask  # noqa: E402 - Dask may be absent
-from fastpu.dask import _tasks  # noqa: E402 - Dask may be absent
+from fastpu.dask import _forest_growth, _forest_out_of_bag, _tasks  # noqa: E402 - Dask may be absent
 
 HANG_SECONDS = 60.0
 
@@ -194,6 +194,36 @@ def test_tasks_of_a_worker_that_dies_are_repeated():
         killer.join()
         assert time.monotonic() - start < HANG_SECONDS
     assert_same_model(found, fastpu.fit_forest(X, y, **options))
+
+
+@pytest.mark.parametrize(
+    ("n_gathered", "killed_at", "n_waits"),
+    [(1 << 27, "growing trees", 1), (1 << 19, "growing trees", 3), (1 << 19, "scoring out of bag", 1)],
+)
+def test_bags_and_sums_that_are_lost_with_a_worker_are_made_again(monkeypatch, n_gathered, killed_at, n_waits):
+    X, y, _ = rows(3000)
+    groups = np.random.default_rng(0).integers(0, 200, size=3000)
+    options = {"n_trees": 300, "random_state": 0, "max_leaves": 40}
+    monkeypatch.setattr(_forest_growth, "_GATHERED_BYTES", n_gathered)
+    wait_for, results_of, waited = _forest_growth.wait_for, _forest_out_of_bag.results_of, []
+    with local_cluster(2) as own:
+        pid = list(own.run(os.getpid).values())[1]
+
+        def kill_before(wait):
+            def kill_and_wait(client, futures, what):
+                waited.append(what)
+                if waited.count(what) == n_waits and what == killed_at:
+                    os.kill(pid, KILL)
+                return wait(client, futures, what)
+
+            return kill_and_wait
+
+        monkeypatch.setattr(_forest_growth, "wait_for", kill_before(wait_for))
+        monkeypatch.setattr(_forest_out_of_bag, "results_of", kill_before(results_of))
+        far_X, far_y, far_groups = far(X, y, groups, chunks=500)
+        found = on_dask.fit_forest(far_X, far_y, groups=far_groups, client=own, **options)
+    assert waited.count(killed_at) >= n_waits
+    assert_same_model(found, fastpu.fit_forest(X, y, groups=groups, **options))
 
 
 def test_arrays_may_begin_at_any_byte_of_a_message(monkeypatch):

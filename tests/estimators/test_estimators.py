@@ -150,7 +150,7 @@ def test_a_prior_is_estimated_where_none_is_given():
     share = float(np.average(truth[~labelled], weights=weights[~labelled]))
     fitted = estimators.UPUClassifier(random_state=0).fit(X, labelled, sample_weight=weights)
     assert abs(fitted.prior_ - share) < 0.1
-    with pytest.raises(ValueError, match="prior must be one of 'bbe', got 'guess'"):
+    with pytest.raises(ValueError, match=r"prior must be 'bbe' or a number in \(0, 1\), got 'guess'"):
         estimators.UPUClassifier(prior="guess").fit(X, labelled)
 
 

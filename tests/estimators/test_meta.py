@@ -256,7 +256,7 @@ def test_further_arguments_are_cut_like_the_rows(name):
     around(name, Noted()).fit(X, labelled, group=X[:, 0], tag="all")
     pipeline = make_pipeline("passthrough", Noted())
     around(name, pipeline).fit(X, labelled, noted__group=X[:, 0], noted__tag="all")
-    refused(TypeError, "noted__sample_weight must be passed as sample_weight",
+    refused(TypeError, "noted__sample_weight must not be passed to fit: pass the weights as sample_weight",
             around(name, pipeline).fit, X, labelled, noted__sample_weight=np.ones(60))  # fmt: skip
 
 

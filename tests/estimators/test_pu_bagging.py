@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 pytest.importorskip("sklearn", minversion="1.6")
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from estimator_cases import pu_rows
-from fastpu.estimators import ISVMClassifier, PUBaggingClassifier
+from fastpu.estimators import ForestClassifier, ISVMClassifier, PUBaggingClassifier
 from helpers import refused
 from meta_cases import exact_regression, plain, pnu_codes
 from oracles import meta
@@ -137,3 +138,30 @@ def test_groups_without_a_row_of_positive_weight_are_named(code, kind):
     codes = pnu_codes(truth, labelled)
     message = f"y must hold {kind} rows of positive weight for PUBaggingClassifier, got none"
     refused(ValueError, message, PUBaggingClassifier(GaussianNB()).fit, X, codes, sample_weight=1.0 * (codes != code))
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_thresholds_leave_out_checked_rows_by_the_labels_that_are_passed(words):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(330, 3)), np.arange(330) < 30
+    X[:60] += 1.5
+    checked = np.isin(np.arange(330), np.arange(60, 90))
+    labels = np.where(y, "yes", "no") if words else y.astype(int)
+    bags = PUBaggingClassifier(LogisticRegression(), random_state=0).fit(X, labels)
+    forest = ForestClassifier(random_state=0).fit(X, labels)
+    for fitted in (bags, forest):
+        assert fitted.with_threshold(prior=0.1, y=labels).threshold_ == fitted.with_threshold(prior=0.1).threshold_
+        with pytest.raises(ValueError, match="row 0 is unlabelled there, and was labelled"):
+            fitted.with_threshold(prior=0.1, y=labels[::-1])
+        with pytest.raises(ValueError, match="y must be None with X_unl"):
+            fitted.with_threshold(prior=0.1, y=labels, X_unl=X)
+        if words:
+            with pytest.raises(ValueError, match=r"y must hold labels out of \['no', 'yes'\], got 'checked'"):
+                fitted.with_threshold(prior=0.1, y=np.where(checked, "checked", labels))
+            continue
+        moved = fitted.with_threshold(k=27, y=np.where(checked, -1, labels))
+        assert np.sum(moved.oob_decision_function_[~y & ~checked] > 0) == 27
+    coded = ForestClassifier(random_state=0).fit(X, np.where(y, 1, -1))  # -1 are the unlabelled rows
+    assert coded.with_threshold(k=27, y=np.where(y, 1, -1)).threshold_ == coded.with_threshold(k=27).threshold_
+    moved = coded.with_threshold(k=27, y=np.where(checked, -1, y.astype(int)))  # and here the negative ones
+    assert np.sum(moved.oob_decision_function_[~y & ~checked] > 0) == 27

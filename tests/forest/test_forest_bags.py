@@ -112,9 +112,9 @@ def test_trees_on_gathered_bags_are_those_of_all_rows(form, changed, weighted, c
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"n_pos": 0}, "a row each, and 4294967295 at most together, got 0 and 5"),
-        ({"n_unl": 0}, "a row each, and 4294967295 at most together, got 3 and 0"),
-        ({"n_unl": 2**32 - 3}, "a row each, and 4294967295 at most together, got 3 and 4294967293"),
+        ({"n_pos": 0}, "rows of both labels, 4294967295 at most together, got 0 and 5"),
+        ({"n_unl": 0}, "rows of both labels, 4294967295 at most together, got 3 and 0"),
+        ({"n_unl": 2**32 - 3}, "rows of both labels, 4294967295 at most together, got 3 and 4294967293"),
         ({"n_trees": 0}, "n_trees"),
         ({"bag_unl": [2, 0]}, "bag_unl"),
         ({"bag_unl": []}, "bag_unl must have a number"),

@@ -146,3 +146,10 @@ def test_few_bags_serve_for_everything():
     for call in CALLS.values():
         _, texts = told_by(call, y, scores, np.arange(1700))
         assert len(texts) == 1
+
+
+@pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")
+def test_one_row_with_a_score_makes_no_prior():
+    scores, _ = scored()
+    text = "y must have at least two positive rows with a score for bbe, got 1"
+    refused(ValueError, text, bbe, None, Y, scores=np.where((Y == 1) & (np.arange(Y.size) > 0), np.nan, scores))

@@ -131,7 +131,7 @@ def test_what_cannot_be_scores_is_refused():
     scores = X["a"].to_numpy()
     for estimate in (bbe, km2):
         refused(TypeError, "X must be None if scores are passed", estimate, X, y, scores=scores)
-        refused(TypeError, "X must be rows, got None; without rows, pass scores", estimate, None, y)
+        refused(TypeError, "X must be given, got None; without rows, pass scores", estimate, None, y)
         refused(ValueError, "y must have one entry per row", estimate, None, y[1:], scores=scores)
         text = "scores must hold a number for at least one labelled positive row"
         refused(ValueError, text, estimate, None, y, scores=np.where(y == 1, np.nan, scores))

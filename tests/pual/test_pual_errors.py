@@ -20,7 +20,7 @@ def data():
 def test_sequences_of_different_lengths(fit, data):
     refused(
         ValueError,
-        "sequences of parameters must have one length, an entry for each model, got 2 of C_pos, 3 of lam",
+        "sequences of parameters must have the same length, one entry for each model, got 2 of C_pos, 3 of lam",
         fit, *data, C_pos=[1, 2], lam=[1, 2, 3],
     )  # fmt: skip
 
@@ -40,9 +40,9 @@ def test_kernel_values_whose_sums_overflow(fit, size, data):
     K = X @ X.T
     K *= size / np.abs(K).max()
     options = {"kernel": "precomputed"} | ({} if fit is FITS["bls_svm"] else {"n_neighbors": 0})
-    words = "so small that sums of kernel values do not overflow"
+    words = "smaller entries, because sums of kernel values overflow"
     refused(ValueError, words, fit, K, y, **options)
-    words = "so small that sums of their squares, or of kernel values, do not overflow"
+    words = "smaller entries, because sums of their squares, or of kernel values, overflow"
     refused(ValueError, words, fit, K, y, n_components=20, random_state=0, **options)
 
 

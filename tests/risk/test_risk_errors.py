@@ -44,7 +44,7 @@ def test_bad_evaluation_sets(data):
     refused(TypeError, "eval_set must be one pair (X, y), got a list of 2 pairs", fit, X, y, eval_set=[(X, y), (X, y)])
     words = "y of eval_set must have at least one unlabelled row (0) for fit_nnpu"
     refused(ValueError, words, fit, X, y, eval_set=(X, np.ones(30)))
-    words = "X of eval_set must hold numbers of float32, the dtype of X"
+    words = "X of eval_set must hold numbers within the range of float32, the dtype of X"
     refused(ValueError, words, fit, X.astype(np.float32), y, eval_set=(np.where(X > 0, 1e60, X), y))
 
 
@@ -57,7 +57,7 @@ def test_numbers_that_overflow_on_the_way_are_refused(data):
             refused(ValueError, words, fastpu.fit_nnpu, X, y, **options, **more)
     words = "must be such that scores do not overflow, the risk of epoch 2 is nan"  # not -nan, as of 0 * -inf
     refused(ValueError, words, fastpu.fit_nnpu, X, y, learning_rate=1e308, prior=0.3, random_state=0)
-    words = "squares of its entries neither overflow nor vanish, got columns of the size 1"
+    words = "a size whose square float64 can hold, because the default of lam is proportional to it, got the size 1"
     for function in (fastpu.fit_nnpu, fastpu.fit_upu):
         for scale in (1e200, 1e-200):  # the default lam has the size of the squares
             refused(ValueError, words, function, X * scale, y, prior=0.3)

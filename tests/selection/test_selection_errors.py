@@ -40,8 +40,8 @@ CASES = {
     "numbers that are no rows": ({"cv": [([0.0], [1])]}, TypeError, "got shape (1,) and dtype float64 in pair 0"),
     "a table of rows": ({"cv": [([0], [1]), ([[0]], [1])]}, TypeError, "got shape (1, 1) and dtype int64 in pair 1"),
     "nothing held out": ({"cv": [([0, 1], np.empty(0, int))]}, TypeError, "got shape (0,) and dtype int64 in pair 0"),
-    "before the first row": ({"cv": [([0, -1], [1])]}, ValueError, "cv must hold row numbers from 0 to 39, got others"),
-    "out of range": ({"cv": [([0, 1], [40])]}, ValueError, "cv must hold row numbers from 0 to 39, got others in pair"),
+    "before the first row": ({"cv": [([0, -1], [1])]}, ValueError, "row numbers from 0 to 39, got -1 in pair 0"),
+    "out of range": ({"cv": [([0, 1], [40])]}, ValueError, "cv must hold row numbers from 0 to 39, got 40 in pair"),
     "no prior": ({"scoring": "err_star"}, ValueError, "prior must be given for scoring='err_star', got None"),
     "idle prior": ({"prior": 0.5}, ValueError, "prior must be None where neither scoring nor fit needs it, got 0.5"),
     "impossible prior": (

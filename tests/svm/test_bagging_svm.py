@@ -187,9 +187,9 @@ def test_bags_that_do_not_converge_are_counted(data):
     ("options", "error", "words"),
     [
         ({"sample_weight": np.ones(90)}, TypeError, "sample_weight must be None for fit_bagging_svm, where a repeated"),
-        ({"n_bags": 10**6, "bag_ratio": 1e6}, ValueError, "n_bags and bag_ratio must ask for at most 268435456"),
-        ({"bag_ratio": 1e300}, ValueError, "row numbers, got 11 bags of"),
-        ({"bag_ratio": 1.7e308}, ValueError, "row numbers, got 11 bags of"),
+        ({"n_bags": 10**6, "bag_ratio": 1e6}, ValueError, "all bags together may hold at most 268435456"),
+        ({"bag_ratio": 1e300}, ValueError, "unlabelled rows, got 11 bags of"),
+        ({"bag_ratio": 1.7e308}, ValueError, "unlabelled rows, got 11 bags of"),
         ({"C": 1e308, "bag_ratio": 0.01}, ValueError, "C / bag_ratio must be a positive number"),
     ],
 )

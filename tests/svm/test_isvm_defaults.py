@@ -89,7 +89,7 @@ def test_the_default_suits_rows_of_any_size_or_is_refused(fit):
     for exponent in (-200, -600):
         refused(
             ValueError,
-            "X and sample_weight must be such that the default of C is above 0",
+            "C must be given for these rows, because its default would not be above 0",
             fit,
             np.ldexp(X, exponent),
             y,

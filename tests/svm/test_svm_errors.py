@@ -21,7 +21,7 @@ def test_products_of_costs_stay_numbers(data):
     cost = np.full(60, 1e200)
     refused(
         ValueError,
-        "C * sample_cost must be finite for all rows",
+        "C * sample_cost must have a finite sum over all rows",
         fastpu.baselines.fit_svm,
         X,
         y,
@@ -29,14 +29,14 @@ def test_products_of_costs_stay_numbers(data):
         sample_cost=cost,
     )
     refused(
-        ValueError, "C * sample_cost * sample_weight must be finite", fastpu.baselines.fit_svm, X, y,
-        C=1e200, sample_cost=cost, sample_weight=np.ones(60),
+        ValueError, "C * sample_cost * sample_weight must have a finite sum over all rows",
+        fastpu.baselines.fit_svm, X, y, C=1e200, sample_cost=cost, sample_weight=np.ones(60),
     )  # fmt: skip
     tiny = np.ones(60)
     tiny[7] = 1e-200
     message = refused(
         ValueError,
-        "must not be so small that it underflows to 0",
+        "must be larger at position 7, where float64 rounds it to 0",
         fastpu.baselines.fit_svm,
         X,
         y,
@@ -46,7 +46,14 @@ def test_products_of_costs_stay_numbers(data):
     assert "C * sample_cost" in message
     assert "position 7" in message
     refused(
-        ValueError, "C * C_pos or C_unl must be finite", fastpu.fit_bsvm, X, y == 1, C=1e200, C_pos=1e200, C_unl=1.0
+        ValueError,
+        "C * C_pos or C_unl must have a finite sum",
+        fastpu.fit_bsvm,
+        X,
+        y == 1,
+        C=1e200,
+        C_pos=1e200,
+        C_unl=1.0,
     )
 
 

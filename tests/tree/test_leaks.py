@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import beta
 
 import fastpu
 from fastpu.exceptions import LabelWarning
@@ -120,3 +122,72 @@ def test_the_auc_is_the_share_of_pairs():
         of_pos, of_unl = np.bincount(pos.astype(int), minlength=7), np.bincount(unl.astype(int), minlength=7)
         codes = np.arange(7)
         assert _leaks._auc_of_counts(codes, codes, of_pos, of_unl) == pytest.approx(pairs)
+
+
+PARTS = {
+    "a flag": lambda known, rng: known.astype(float),
+    "a late date": lambda known, rng: np.where(known, 5.0 + rng.random(known.size), rng.normal(size=known.size)),
+    "a date that others lack": lambda known, rng: np.where(known, rng.normal(size=known.size), np.nan),
+    "two outcomes": lambda known, rng: np.where(
+        known, rng.choice(["won", "lost"], known.size), rng.choice(list("uvw"), known.size)
+    ),
+}
+
+
+@each_fit
+@pytest.mark.parametrize("share", [0.95, 0.7])
+@pytest.mark.parametrize("leak", PARTS.values(), ids=PARTS)
+def test_a_column_that_knows_most_of_the_labels_is_named(leak, share, fit):
+    X, y, rng = rows()
+    known = (y == 1) & (np.cumsum(y) <= share * y.sum())
+    X.insert(2, "leak", leak(known, rng))
+    (text,) = told(fit, X, y)
+    said = r": in column 2 \('leak'\) (\d+) of 60 labelled rows have entries that none of 2940 unlabelled rows has\. If"
+    number, n = int(re.search(said, text).group(1)), np.count_nonzero(known)
+    assert n - 12 < number <= n if leak is PARTS["a late date"] else number == n  # a bin of dates may hold both
+
+
+@each_fit
+def test_what_hidden_positives_have_too_is_no_leak(fit):
+    X, y, rng = rows()
+    truth = np.random.default_rng([7, 0]).random(y.size) < 0.05  # that of the rows
+    X["proof"] = np.where(truth & (rng.random(y.size) < 0.95), 1.0, 0.0)
+    assert told(fit, X, y) == []
+
+
+@each_fit
+def test_too_few_unlabelled_rows_say_nothing_of_a_part(fit):
+    X, y, _ = rows()
+    X["flag"] = (y == 1) & (np.cumsum(y) <= 50)
+    some = np.concatenate([np.flatnonzero(y == 1), np.flatnonzero(y == 0)[:1100]])
+    assert told(fit, X.iloc[some], y[some]) == []
+    with_groups = told(FITS["forest"], X, y, groups=np.arange(y.size) // 3)  # of 3,000 rows, 1,000 customers
+    assert with_groups == []
+
+
+def test_a_part_is_the_purest_of_all_that_hold_half_of_the_labelled_rows():
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(200):
+        of_pos = rng.integers(0, 12, 6) * (rng.random(6) < 0.5)
+        of_unl = rng.integers(0, 4000, 6) * (rng.random(6) < 0.5) + (of_pos > 0) * rng.integers(0, 3, 6)
+        if not of_pos.any() or of_unl.sum() < 2000:
+            continue
+        of_pos, of_unl = of_pos.astype(float), of_unl.astype(float)
+        share = of_pos / np.maximum(of_pos + of_unl - 1, 1)
+        own = (of_pos - 1) / np.maximum(of_pos + of_unl - 1, 1)
+        parts = [(of_pos[:i].sum(), of_unl[:i].sum()) for i in range(1, 7)]
+        parts += [(of_pos[i:].sum(), of_unl[i:].sum()) for i in range(1, 7)]
+        parts += [(of_pos[own >= cut].sum(), of_unl[share >= cut].sum()) for cut in own[of_pos > 0]]
+        n_pos, n_unl = of_pos.sum(), of_unl.sum()
+        bounds = [
+            beta.ppf(0.99, u + 1, n_unl - u) / (p / n_pos) if u < n_unl else np.inf
+            for p, u in parts if p >= n_pos / 2
+        ]  # fmt: skip
+        part = _leaks._part_apart(of_pos, of_unl, n_unl)
+        assert (part is not None) == (min(bounds) <= 0.004)
+        if part is not None:
+            found += 1
+            assert beta.ppf(0.99, part[1] + 1, n_unl - part[1]) / (part[0] / n_pos) == pytest.approx(min(bounds))
+            assert _leaks._part_apart(of_pos, of_unl, 1000.0) is None
+    assert 5 < found < 150

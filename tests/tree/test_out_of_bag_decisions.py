@@ -118,3 +118,37 @@ def test_a_single_booster_has_no_training_labels():
     assert model.training_labels is None
     refused(ValueError, "X_unl must be given for with_threshold, got None: the model has no out-of-bag scores",
             model.with_threshold, prior=0.3)  # fmt: skip
+
+
+@every_fit
+def test_rows_that_were_checked_are_left_out_by_the_labels_that_are_passed(fit):
+    X, y, _ = draw(30, 300)
+    checked = np.where(np.isin(np.arange(330), np.arange(40, 70)), -1, y)
+    given = {} if fit is fastpu.fit_bagging_svm else {"sample_weight": np.where(checked == -1, 10.0, 1.0)}
+    model = fit(X, y, random_state=0, **given)
+    scores = model.oob_decision_function[checked == 0]
+    by_prior, by_number = model.with_threshold(prior=0.1, y=checked), model.with_threshold(k=27, y=checked)
+    assert by_prior.threshold == by_number.threshold == prior_threshold(scores[~np.isnan(scores)], 0.1)
+    of_rows = "27 of 270 unlabelled training rows, by their out-of-bag scores, positive"
+    assert by_prior.threshold_rule == f"prior 0.1: {of_rows}"  # and not by weight, which is the same for all of them
+    assert by_number.threshold_rule == f"k 27: {of_rows}"
+    again = model.with_threshold(prior=0.1, y=y)
+    assert (again.threshold, again.threshold_rule) == (
+        model.with_threshold(prior=0.1).threshold, model.with_threshold(prior=0.1).threshold_rule
+    )  # fmt: skip
+
+
+def test_labels_that_are_passed_for_a_threshold_are_those_of_the_training_rows():
+    X, y, _ = draw(30, 300)
+    model = fastpu.fit_forest(X, y, random_state=0)
+    cut = model.with_threshold
+    refused(ValueError, "y must have one entry per row of the data (330), got 2", cut, prior=0.1, y=[1, 0])
+    refused(ValueError, "y must be labels of the training rows, in their order: row 0 is unlabelled there, and was "
+            "labelled +1 in the fit", cut, prior=0.1, y=y[::-1])  # fmt: skip
+    refused(ValueError, "y must have at least one unlabelled row (0)", cut, k=5, y=np.where(y, 1, -1))
+    refused(ValueError, "y must be None with X_unl, all rows of which are unlabelled", cut, k=5, y=y, X_unl=X)
+    refused(ValueError, "y must be None with value, which needs no rows", cut, value=0.5, y=y)
+    early = dataclasses.replace(model, training_labels=None)
+    assert early.with_threshold(prior=0.1, y=y).threshold == cut(prior=0.1).threshold
+    single = fastpu.fit_boosted_trees(X, y, n_rounds=5)
+    refused(ValueError, "the model has no out-of-bag scores", single.with_threshold, prior=0.3, y=y)

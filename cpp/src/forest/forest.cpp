@@ -258,7 +258,7 @@ ForestBags draw_bags(const BagGroups& groups, const ForestOptions& options, Team
   detail::check_bag_options(options);
   const index_t n_rows = groups.n_pos + groups.n_unl;
   if (groups.n_pos < 1 || groups.n_unl < 1 || n_rows > index_t{0xffffffff}) {
-    throw std::invalid_argument("groups must have a row each, and 4294967295 at most together, got " +
+    throw std::invalid_argument("there must be rows of both labels, 4294967295 at most together, got " +
                                 std::to_string(groups.n_pos) + " and " + std::to_string(groups.n_unl));
   }
   const bool are_alike = groups.sample_weight == nullptr && groups.clusters == nullptr;  // then U is not listed

@@ -68,9 +68,8 @@ class DrawnGroup {
 // alone. A bag for which no row of P or of U would be left gets the cluster of one as well.
 class PuBags {
  public:
-  // `clusters` has a number from 0 on for each of the n_rows rows, or is null. There are n_clusters of them, or as many
-  // as the largest number says: rows that are not among these may be in clusters of their own. Throws
-  // std::invalid_argument for other numbers.
+  // `clusters` has a number from 0 on for each of the n_rows rows, or is null. n_clusters is how many clusters there
+  // are, if rows that are not among these may be in others, or 0. Throws std::invalid_argument for other numbers.
   PuBags(DrawnGroup positive, DrawnGroup unlabelled, const std::int32_t* clusters, index_t n_rows,
          index_t n_clusters = 0);
 

@@ -58,11 +58,11 @@ def discoveries(scores: VectorLike, plan: Plan, answers: VectorLike, *, fdr: flo
         A plan with any goal. Take the goal "find" if you want short lists.
     answers : array-like of shape (m,)
         One answer for each of `plan.rows`: True or 1 for a positive row; False, 0 or -1 for a negative one; NaN or None
-        if nobody could tell, or nobody has looked. `plan.align` brings answers into this order.
-        Here NaN counts as negative.
+        if nobody could tell, or nobody has looked. `plan.align` brings answers into this order. Here NaN counts as
+        negative.
     fdr : float, default 0.1
-        The largest share of negatives in the list, in (0, 1), on average over draws of plans. A single list may have a
-        larger share.
+        The largest expected share of negatives in the list, in (0, 1): the mean over draws of plans. A single list may
+        have a larger share.
 
     Returns
     -------

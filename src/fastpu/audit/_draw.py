@@ -51,26 +51,31 @@ def plan(
         The model may have been fitted to these rows. Rows of equal scores are put in a random order once. Rows without
         a score (NaN), as out-of-bag scores may be, are put last, with a warning.
     n : int
-        How many rows to draw, at least 1; 100 to 400 are usual.
+        How many rows to draw, >= 1. 100 to 400 are usual.
     prior : float or PriorEstimate, optional
         A guess of the share of positives, in (0, 1). It decides how the draws are divided among the strata. A wrong
-        guess costs precision, never validity. By default positives are taken to be rare.
+        guess makes intervals wider, but never invalid. By default positives are taken to be rare.
     goal : {"count", "precision", "recall", "find"}, default "count"
-        What you want to know. "count": how many rows are positive. "precision": the share of positives among the first
-        k rows; all draws are among these, and nothing is learnt of the others. "recall": the share of all positives
-        that is among the first k rows. "find": positives themselves; half of the draws are the rows with the largest
-        scores, and the other half tells how many positives are left.
+        What you want to know.
+
+        - "count": how many rows are positive.
+        - "precision": the share of positives among the first k rows. All draws are among these, and nothing is learnt
+          of the others.
+        - "recall": the share of all positives that is among the first k rows.
+        - "find": positives themselves. Half of the draws are the rows with the largest scores, and the other half tells
+          how many positives are left.
     k : int or float, optional
         How many first rows precision and recall are about: an int from 1 to n_rows, or a float in (0, 1], a share of
         the rows. It is needed for "precision" and "recall". With other goals a stratum ends there.
     strata : sequence of int, optional
-        Where strata end, as rising numbers of first rows. By default strata get about five draws each.
+        The places where strata end, rising: ``[100, 500]`` makes a stratum of the first 100 rows and one of the next
+        400. By default strata get about five draws each.
     after : Plan, optional
-        An earlier plan for the same scores, which this one continues. The result has its rows, and then `n` others.
-        Each stratum gets the draws that it lacks, whatever the answers were, so all draws of a stratum are one random
-        sample.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the draw; None takes a fresh one.
+        An earlier plan for the same scores, which this one continues. The result has the rows of that plan, and then
+        `n` others. Each stratum gets the draws that it lacks, whatever the answers were, so all draws of a stratum are
+        one random sample.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of the draw. None takes a fresh seed.
 
     Returns
     -------

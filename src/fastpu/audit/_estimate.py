@@ -186,7 +186,7 @@ def estimate(
         How many first rows precision and recall are about: an int from 1 to n_rows, or a float in (0, 1], a share of
         the rows. By default the k of the plan.
     level : float, default 0.9
-        The level of the intervals, in (0, 1).
+        The share of cases in which an interval is to hold the truth, in (0, 1).
     unclear : {"bounds", "missing"}, default "bounds"
         How NaN is treated. With "bounds" the intervals hold whatever these answers would have been. With "missing" such
         rows are left out, as if they had not been drawn. That is right if answers are missing at random within each

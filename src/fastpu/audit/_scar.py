@@ -101,21 +101,22 @@ def is_scar(
         The plan whose rows were checked. If it drew nothing below its k, only scores above are compared.
     answers : array-like of shape (m,)
         One answer for each of `plan.rows`: True or 1 for a positive row; False, 0 or -1 for a negative one; NaN or None
-        if nobody could tell, or nobody has looked. At least five must be positive.
+        if nobody could tell, or nobody has looked. `plan.align` brings answers into this order. At least five must be
+        positive.
     scores_of_labelled : array-like of shape (n_pos,)
-        Scores of the labelled positives, on the scale of the scores that the plan was made for, by models that have not
-        been fitted to them as positive rows (out of fold or out of bag). Rows whose score is NaN are left out, with a
+        Scores of the labelled positives, on the scale of the scores that the plan was made for, by models that were not
+        fitted to them as positive rows (out of fold or out of bag). Rows whose score is NaN are left out, with a
         warning.
     groups : array-like of shape (n_rows,), optional
         A label of any kind for each row that the plan was made for, which says which rows belong together, such as
         those of one customer. By default each row is a group. Without `groups` the p-value is far too small if whole
         groups are labelled and their rows have similar scores.
     groups_of_labelled : array-like of shape (n_pos,), optional
-        Which of the labelled rows belong together. It is passed together with `groups`.
+        The same labels of groups for each of the labelled rows. Pass it together with `groups`.
     n_permutations : int, default 999
-        From 1 to 10^6. No p-value is below 1 / (n_permutations + 1).
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of what is drawn; None takes a fresh one.
+        The number of permutations, from 1 to 10^6. No p-value is below 1 / (n_permutations + 1).
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of all that is drawn. None takes a fresh seed.
 
     Returns
     -------

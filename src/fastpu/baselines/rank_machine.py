@@ -9,7 +9,7 @@ from fastpu.risk.risk_machine import RiskMachine
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RankMachine(RiskMachine):
-    """A linear ranking in the features or in Gaussian basis functions; `predict` says +1 where f(x) > threshold.
+    """A linear ranking in the features or in Gaussian basis functions; `predict` gives +1 where f(x) > threshold.
 
     f(x) = coef'x, or sum_c coef[c] exp(-|x - centers[c]|^2 / (2 bandwidth^2)). There is no intercept, as it would
     cancel in every pair of rows. The threshold is the one of the best balanced accuracy on the training rows.

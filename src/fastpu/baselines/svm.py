@@ -110,6 +110,7 @@ def fit_svm(
     Returns
     -------
     KernelMachine, or a list of them if an argument is a sequence
+        The machine, with `support`, `dual_coef`, `coef` (linear kernel), `intercept`, `gap`, `status` and `history`.
 
     Raises
     ------
@@ -135,13 +136,12 @@ def fit_svm(
     float64. Memory: `cache_mb`, a copy of the rows (none for the linear kernel), the support vectors, and some 200
     bytes a row.
 
-    The linear kernel has two other solvers. Up to 2000 dense features are solved by an interior point method, in some
-    15 passes of O(n d^2), whatever `C` is; it ends at a duality gap of 1e-9 of the objective. Sparse or more features
-    are solved by coordinate descent, in O(entries of X) a round, and by conjugate gradients among the rows between
-    their bounds, as long as that converges. The descent ends where `tol` is met, which can be far from the least
-    objective where `C` is large. Sequential minimal optimisation follows if `tol` is not met yet; it goes first if
-    dense rows have more than 200 features and more features than there are rows. With a `max_iter` it is the only
-    solver. `gap` is that of the coefficients that are kept.
+    The linear kernel has two other solvers. With up to 2000 features it is an interior point method, in some 15 passes
+    of O(n d^2), whatever `C` is; it ends at a duality gap of 1e-9 of the objective. Coordinate descent, in O(entries of
+    X) a round, and conjugate gradients among the rows between their bounds are tried first for CSR and for more than
+    200 features, and are the solver for more than 2000. The descent ends where `tol` is met, which can be far from the
+    least objective where `C` is large. Sequential minimal optimisation follows if `tol` is not met yet. With a
+    `max_iter` it is the only solver. `gap` is that of the coefficients that are kept.
 
     Where several intercepts are optimal, the model has the midpoint of their interval.
 

@@ -167,7 +167,7 @@ class BoostedTreesOptions:
         if weight is not None:
             counts += " of positive weight"
             if weight < _LEAST_WEIGHT:
-                raise ValueError(f"sample_weight must sum to at least {_LEAST_WEIGHT:g}: rows count by it, got less")
+                raise ValueError(f"sample_weight must have a sum of at least {_LEAST_WEIGHT:g}, got {weight:g}")
         if not LOSSES[self.loss].takes_negatives:
             if n_neg:
                 raise ValueError(

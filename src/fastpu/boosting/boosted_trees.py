@@ -215,8 +215,10 @@ def fit_boosted_trees(
         With bags: if at least a tenth of the labelled rows are copies of each other, with the same bin or category in
         every column, and hardly any of them equals an unlabelled row. Their out-of-bag scores are too good.
     LabelWarning
-        With bags: if out-of-bag scores tell labelled from unlabelled rows nearly perfectly: an AUC of 0.998, with at
-        least 10 labelled and 100 unlabelled rows. The columns that do it are named, as they probably know the labels.
+        With bags: if out-of-bag scores tell labelled from unlabelled rows nearly perfectly: their AUC is at least
+        0.998, or it is at least 0.99 and that of a single column is at least 0.998. There must be at least 10 labelled
+        and 100 unlabelled rows. The columns that do it are named, because they probably know the labels.
+        Also if half of the labelled rows have entries in a column that hardly any of 1,150 or more unlabelled rows has.
     DegenerateModelWarning
         If no split was found, or the model calls all training rows the same.
 

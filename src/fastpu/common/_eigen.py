@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-_OVERFLOW = "X must have entries so small that sums of their squares, or of kernel values, do not overflow; scale X"
+_OVERFLOW = "X must have smaller entries, because sums of their squares, or of kernel values, overflow; scale X"
 
 
 def symmetric_eigen(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fastpu.common._text import describe, short
+
+_Word = TypeVar("_Word", bound=str)
 
 MANY = 2**62  #: More than there can be of anything; larger limits are cut to it, as the core reads no larger integers.
 
@@ -69,23 +71,26 @@ def check_k(k: object, n_unl: int | None = None) -> int:
     return rows
 
 
-def check_choice(name: str, value: object, choices: Sequence[str], other: str = "") -> str:
+def check_choice(name: str, value: object, choices: Sequence[_Word], other: str = "") -> _Word:
     """Return `value` if it is one of the strings in `choices`; `other` says what it may be beside these."""
-    expected = f"{name} must be one of {', '.join(map(repr, choices))}{other}"
+    of = "one of " if len(choices) > 1 else ""
+    expected = f"{name} must be {of}{', '.join(map(repr, choices))}{other}"
     if not isinstance(value, str):
         raise TypeError(f"{expected}, got {describe(value)}")
-    if value not in choices:
-        raise ValueError(f"{expected}, got {short(value)}")
-    return str(value)
+    for choice in choices:
+        if value == choice:
+            return choice
+    raise ValueError(f"{expected}, got {short(value)}")
 
 
-def check_word_or_number(name: str, value: object, words: Sequence[str]) -> str | float:
+def check_word_or_number(name: str, value: object, words: Sequence[_Word]) -> _Word | float:
     """Return `value` if it is one of the strings in `words`, or as a float > 0."""
     expected = f"{name} must be {', '.join(map(repr, words))} or a number > 0"
     if isinstance(value, str):
-        if value not in words:
-            raise ValueError(f"{expected}, got {short(value)}")
-        return str(value)
+        for word in words:
+            if value == word:
+                return word
+        raise ValueError(f"{expected}, got {short(value)}")
     try:
         return check_float(name, value, low=0, open_low=True)
     except TypeError:
@@ -164,4 +169,4 @@ def check_one_length(lengths: Mapping[str, int]) -> None:
     """Raise ValueError unless all sequences, by their names, have one length."""
     if len(set(lengths.values())) > 1:
         listed = ", ".join(f"{length} of {name}" for name, length in lengths.items())
-        raise ValueError(f"sequences of parameters must have one length, an entry for each model, got {listed}")
+        raise ValueError(f"sequences of parameters must have the same length, one entry for each model, got {listed}")

@@ -14,6 +14,7 @@ from fastpu.dask._boosted_rounds import RoundsSoFar
 from fastpu.dask._fit_data import FitData
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.model._load import load
+from fastpu.tree._fingerprint import hash_of
 from fastpu.tree._tree_arrays import tree_arrays
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -84,5 +85,5 @@ def checkpoint_digest(options: BoostedTreesOptions, prior: float, n_first: int, 
     columns = like.feature_names, sorted(like.categories.items())
     known: tuple[object, ...] = options.params(0), prior, n_first, options.patience, eval_labels, columns
     if data.census.clusters is not None:
-        known = *known, data.census.clusters.tobytes()
+        known = *known, hash_of(data.census.clusters)
     return hashlib.sha256(repr(known).encode()).hexdigest()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import functools
 import threading
 import time
@@ -112,6 +114,8 @@ def gather(client: Client, futures: Sequence[Any], what: str) -> list[Any]:
     while thread.is_alive():
         thread.join(CHECK_SECONDS)
         workers.check()
+    if errors and isinstance(errors[0], asyncio.CancelledError | concurrent.futures.CancelledError):
+        raise WorkerLostError(f"{what}: a Dask worker is gone with the result") from errors[0]
     if errors:
         raise errors[0]
     return found[0]

@@ -1,56 +1,36 @@
 """Growing a forest on Dask: the driver draws the bags, and tasks gather their rows and grow trees on these.
 
-Everything else is done by tasks on binned partitions, on whichever workers Dask chooses. A task depends on the results
-of other tasks alone, so Dask can repeat the tasks of a worker that is lost. For every few trees one task for each
-partition takes the rows of the bags from it, one task grows the trees, and one for each partition scores the rows that
-the bags leave out. Rows and trees go from task to task; only the trees come to the driver.
+Everything else is done by tasks on binned partitions, on whichever workers Dask chooses. For every few trees one task
+for each partition takes the rows of the bags from it, one task grows the trees, and one for each partition scores the
+rows that the bags leave out. Rows and trees go from task to task; only the trees come to the driver. Dask repeats the
+tasks of a worker that is lost. It cannot do so with bags that were sent to this worker: the driver sends them anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.common._bags import BagSizes
 from fastpu.common._progress import Report
-from fastpu.dask._client import gather, results_of, wait_for
+from fastpu.dask._client import gather, wait_for
+from fastpu.dask._forest_bags import Bags, GrowthTask, SomeTrees, Wave, draw_bags
+from fastpu.dask._forest_out_of_bag import OutOfBag, OutOfBagSums
 from fastpu.dask._forest_rows import ForestRowsOnWorkers
-from fastpu.dask._tasks import Tasks
-from fastpu.dask._worker_rows import WorkerRows, take_rows
+from fastpu.dask._tasks import repeated
+from fastpu.dask._worker_rows import take_rows
 from fastpu.data._categories import category_flags
 from fastpu.data.binned_features import BinnedFeatures, stacked_bins
 from fastpu.forest._forest_growth import tree_callback
 from fastpu.forest._forest_options import ForestOptions
 from fastpu.tree.tree_ensemble import TreeEnsemble, splits_by_categories
 
-#: Sums of out-of-bag values, and their numbers, for each row of a partition.
-OutOfBag: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]
-
 _GATHERED_BYTES = 1 << 27  # about how many bytes of rows one task gathers at most
-
-
-@dataclass(frozen=True)
-class SomeTrees:
-    """The trees of one task, in the arrays of `_core.ForestResult`."""
-
-    nodes: NDArray[Any]
-    tree_start: NDArray[np.int64]
-    category_sets: NDArray[np.uint64]
-
-    @property
-    def n_trees(self) -> int:
-        return self.tree_start.size - 1
-
-    def first(self, n_trees: int) -> SomeTrees:
-        """Return the first trees alone."""
-        nodes = self.nodes[: self.tree_start[n_trees]]
-        n_sets = np.count_nonzero(splits_by_categories(nodes))
-        return SomeTrees(nodes, self.tree_start[: n_trees + 1], self.category_sets[:n_sets])
 
 
 @dataclass(frozen=True)
@@ -63,51 +43,6 @@ class SpreadForest:
     oob_sum: NDArray[np.float64]
     oob_count: NDArray[np.int32]
     status: str
-
-
-@dataclass(frozen=True)
-class Bags:
-    """The rows of some trees' bags, one bag after the other, by their numbers; positive ones come first in each.
-
-    `clusters` are the numbers of the groups that these rows belong to, if the user names some.
-    """
-
-    rows: NDArray[np.int64]
-    start: NDArray[np.int64]
-    clusters: NDArray[np.int32] | None
-
-    def holds(
-        self, tree: int, first_row: int, n_rows: int, clusters: NDArray[np.int32] | None
-    ) -> NDArray[np.int64] | NDArray[np.bool_]:
-        """Tell which rows of a partition count as in the bag of a tree; `clusters` are theirs, as in the whole."""
-        own = slice(*self.start[tree : tree + 2])
-        if self.clusters is not None and clusters is not None:
-            return np.isin(clusters, self.clusters[own])
-        rows = self.rows[own]
-        return rows[(rows >= first_row) & (rows < first_row + n_rows)] - first_row
-
-
-@dataclass(frozen=True)
-class GrowthTask:
-    """What a task needs to grow the trees from `first_tree` on, beside the rows of their bags."""
-
-    options: ForestOptions
-    prior: float
-    bags: BagSizes
-    seed: int
-    first_tree: int
-    n_trees: int
-
-    def core_options(self, features: BinnedFeatures) -> _core.ForestOptions:
-        return self.options.for_core(
-            prior=self.prior,
-            bags=self.bags,
-            n_features=features.n_features,
-            is_sparse=features.is_sparse,
-            seed=self.seed,
-            first_tree=self.first_tree,
-            n_trees=self.n_trees,
-        )
 
 
 # ---- On a worker ----
@@ -128,36 +63,6 @@ def _grow(parts: list[BinnedFeatures], bags: Bags, n_pos: int, task: GrowthTask,
     return SomeTrees(grown.nodes.copy(), grown.tree_start, grown.category_sets)
 
 
-def _score_left_out(
-    part: WorkerRows, clusters: NDArray[np.int32] | None, before: OutOfBag | None, grown: list[SomeTrees],
-    bags: list[Bags], kept: list[int], first_row: int, n_threads: int,
-) -> OutOfBag:  # fmt: skip
-    """Add the values of trees for the rows of a partition that their bags leave out, tree after tree."""
-    n_rows = part.labels.size
-    sums, counts = (np.zeros(n_rows), np.zeros(n_rows, np.int32)) if before is None else (a.copy() for a in before)
-    if part.features is None:
-        return sums, counts
-    for trees, in_bags, n_kept in zip(grown, bags, kept, strict=True):
-        # In a message of Dask arrays begin at any byte.
-        nodes, category_sets = trees.nodes.copy(), trees.category_sets.copy()
-        for t in range(n_kept):
-            start, stop = trees.tree_start[t : t + 2]
-            values = _core.tree_scores(
-                part.features._native,
-                nodes[start:stop],
-                np.array([0, stop - start]),
-                category_sets,
-                n_features=part.features.n_features,
-                n_threads=n_threads,
-            )
-            in_bag = in_bags.holds(t, first_row, n_rows, clusters)
-            values[in_bag] = 0.0
-            sums += values
-            counts += 1
-            counts[in_bag] -= 1
-    return sums, counts
-
-
 # ---- The driver ----
 
 
@@ -171,7 +76,6 @@ def grow_forest(
 ) -> SpreadForest:
     """Grow the trees by tasks of `n_threads` each; they come after those of `init_model`, if it is given."""
     tasks = rows.tasks
-    first_row = np.cumsum(rows.sizes, dtype=np.int64) - np.asarray(rows.sizes)
     n_before = 0 if init_model is None else init_model.n_trees
     first_set = 0 if init_model is None else len(init_model.category_sets)
     on_tree = tree_callback(report, n_before + options.n_trees)
@@ -179,37 +83,31 @@ def grow_forest(
     n_pos = bags.repeats_pos * int(np.count_nonzero(rows.counted(1)))
     all_trees = GrowthTask(options, rows.prior, bags, seed, n_before, options.n_trees)
 
-    clusters = [None] * len(rows.sizes) if rows.clusters is None else tasks.scatter(rows.by_part(rows.clusters))
-    out_of_bag, trees_of_tasks, is_stopped = _out_of_bag_before(rows, init_model), [], False
+    out_of_bag, trees_of_tasks, is_stopped = OutOfBagSums(rows, init_model, n_threads), [], False
     for growth_tasks in _waves(rows, all_trees, n_pos):
-        drawn = [_draw(rows, task, n_threads) for task in growth_tasks]
-        far = tasks.scatter(drawn)
-        grown = [
-            tasks.submit(_grow, _gathered(tasks, first_row, drawn_bags), far_bags, n_pos, task, n_threads)
-            for task, drawn_bags, far_bags in zip(growth_tasks, drawn, far, strict=True)
-        ]
-        wait_for(tasks.client, grown, "growing trees")
+        wave = repeated(tasks, partial(_grow_wave, rows, growth_tasks, n_pos, n_threads))
         kept = []
-        for task, trees in zip(growth_tasks, gather(tasks.client, grown, "growing trees"), strict=True):
+        for task, trees in zip(growth_tasks, wave.trees, strict=True):
             n_kept, is_stopped = (0, True) if is_stopped else _called(on_tree, trees, task.first_tree)
-            kept.append(n_kept)
-            trees_of_tasks.append(trees.first(n_kept))
-        out_of_bag = [
-            tasks.submit(_score_left_out, part, own, sums, grown, far, kept, int(first), n_threads)
-            for part, own, sums, first in zip(tasks.parts, clusters, out_of_bag, first_row, strict=True)
-        ]
+            kept.append(trees.first(n_kept))
+        trees_of_tasks += kept
+        out_of_bag.add(growth_tasks, kept, wave)
         if is_stopped:
             break
-    sums = results_of(tasks.client, out_of_bag, "scoring out of bag")
+    sums = repeated(tasks, out_of_bag.sums)
     return _joined(trees_of_tasks, sums, first_set, "callback" if is_stopped else "n_trees")
 
 
-def _out_of_bag_before(rows: ForestRowsOnWorkers, init_model: TreeEnsemble | None) -> list[Any]:
-    """Return for each partition the out-of-bag sums of `init_model`, as futures, or None."""
-    if init_model is None or init_model.oob_sum is None or init_model.oob_count is None:
-        return [None] * len(rows.sizes)
-    of_parts = zip(rows.by_part(init_model.oob_sum), rows.by_part(init_model.oob_count), strict=True)
-    return rows.tasks.scatter(list(of_parts))
+def _grow_wave(rows: ForestRowsOnWorkers, growth_tasks: list[GrowthTask], n_pos: int, n_threads: int) -> Wave:
+    tasks = rows.tasks
+    bags = [draw_bags(rows, task, n_threads) for task in growth_tasks]
+    far_bags = tasks.scatter(bags)
+    grown = [
+        tasks.submit(_grow, _gathered(rows, drawn), far, n_pos, task, n_threads)
+        for task, drawn, far in zip(growth_tasks, bags, far_bags, strict=True)
+    ]
+    wait_for(tasks.client, grown, "growing trees")
+    return Wave(gather(tasks.client, grown, "growing trees"), grown, far_bags)
 
 
 def _waves(rows: ForestRowsOnWorkers, all_trees: GrowthTask, n_pos: int) -> Iterator[list[GrowthTask]]:
@@ -226,28 +124,10 @@ def _waves(rows: ForestRowsOnWorkers, all_trees: GrowthTask, n_pos: int) -> Iter
         ]
 
 
-def _draw(rows: ForestRowsOnWorkers, task: GrowthTask, n_threads: int) -> Bags:
-    """Return the bags of some trees."""
-    of_pos, of_unl = (np.flatnonzero(rows.counted(label)) for label in (1, 0))
-    drawn_from = np.concatenate([of_pos, of_unl])
-    clusters = rows.clusters
-    drawn, start = _core.draw_forest_bags(
-        n_pos=of_pos.size,
-        n_unl=of_unl.size,
-        sample_weight=None if rows.weights is None else rows.weights[drawn_from],
-        clusters=None if clusters is None else clusters[drawn_from],
-        n_clusters=0 if clusters is None else int(clusters.max()) + 1,
-        options=task.core_options(rows.features),
-        n_threads=n_threads,
-    )
-    numbers = drawn_from[drawn]
-    return Bags(numbers, start, None if clusters is None else clusters[numbers])
-
-
-def _gathered(tasks: Tasks, first_row: NDArray[np.int64], bags: Bags) -> list[Any]:
+def _gathered(rows: ForestRowsOnWorkers, bags: Bags) -> list[Any]:
     """Return the futures of the rows in some bags, in their order, each once."""
-    rows = np.unique(bags.rows)
-    by_part = np.split(rows, np.searchsorted(rows, first_row[1:]))
+    tasks, first_row, drawn = rows.tasks, rows.first_row, np.unique(bags.rows)
+    by_part = np.split(drawn, np.searchsorted(drawn, first_row[1:]))
     chosen = [k for k, numbers in enumerate(by_part) if numbers.size]
     numbers = tasks.scatter([by_part[k] - first_row[k] for k in chosen])
     return [tasks.submit(take_rows, tasks.parts[k], taken) for k, taken in zip(chosen, numbers, strict=True)]

@@ -39,6 +39,12 @@ class ForestRowsOnWorkers(BaggedRows):
     tasks: Tasks
     sizes: Sequence[int]
 
+    @property
+    def first_row(self) -> NDArray[np.int64]:
+        """The number of the first row of each partition."""
+        first: NDArray[np.int64] = np.cumsum(self.sizes, dtype=np.int64) - np.asarray(self.sizes, dtype=np.int64)
+        return first
+
     def score(self, model: Any) -> NDArray[np.float64]:
         return self._joined("scoring", _score, model)
 
@@ -51,7 +57,7 @@ class ForestRowsOnWorkers(BaggedRows):
 
     def take(self, rows: NDArray[np.int64]) -> BinnedFeatures:
         """Return the rows with these numbers, which ascend."""
-        first_row = np.cumsum(self.sizes, dtype=np.int64) - np.asarray(self.sizes)
+        first_row = self.first_row
         by_part = np.split(rows, np.searchsorted(rows, first_row[1:]))
         taken = [
             self.tasks.submit(take_rows, part, numbers - first)

@@ -68,15 +68,17 @@ def fit_boosted_trees(
     Parameters
     ----------
     X : Dask array, Dask frame, or list of futures or of lazy objects
-        Partitions of whole rows: arrays, CSR matrices or frames. Categories of a Dask frame must be known. Partitions
-        may be empty, and differ in size.
+        Partitions of whole rows: arrays, CSR matrices or frames. The categories of a Dask frame must be known.
+        Partitions may be empty, and differ in size.
     y : Dask array, Dask series, or list of futures or of lazy objects
-        Labels in the partitions of `X`: +1 positive, 0 unlabelled and, for "pnu_auc", -1 negative. "pnu_auc" needs any
-        two of these three kinds of rows, the other losses need +1 and 0.
+        Labels in the partitions of `X`: +1 for labelled positive rows, 0 for unlabelled rows and, with
+        ``loss="pnu_auc"``, -1 for labelled negative rows. "pnu_auc" needs rows of two of these kinds, the other losses
+        need +1 and 0.
     client : dask.distributed.Client, optional
         The client of the workers. By default the current one.
     loss : {"pnu_auc", "logistic", "upu"}, default "pnu_auc"
-        What is minimised; `fastpu.fit_boosted_trees` has the formulas.
+        What the trees minimise; `fastpu.fit_boosted_trees` has the formulas. "pnu_auc" is for the AUC and takes
+        labelled negatives. "logistic" tells P from U. "upu" makes a classifier if the prior is known.
     prior : float or PriorEstimate, optional
         The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
         all rows. "upu" needs it. Leave it out for the other losses.
@@ -85,38 +87,49 @@ def fit_boosted_trees(
         the population. "single_set": of all n rows, because they are one sample and some of its positives were
         labelled. That share is converted to (prior n - n_pos) / n_unl, the share among the unlabelled rows.
     gamma : float, default 0.5
-        For "pnu_auc" with all three groups: the weight of the pairs of labelled rows, in [0, 1].
+        The weight, in [0, 1], of pairs of a positive and a labelled negative row in "pnu_auc"; pairs with an unlabelled
+        row have the rest. It has no effect if one of the three groups has no rows. Leave it at 0.5 for the other
+        losses.
     n_rounds : int, default 100
-        Number of trees.
+        The number of trees, >= 1. With `early_stopping_rounds` it is the largest number.
     learning_rate : float, default 0.05
-        Part of Newton's step that is made, in (0, 1e6]. More than 1 overshoots.
+        The part of Newton's step that a tree makes, in (0, 1e6]. Values above 1 overshoot. Smaller values need more
+        rounds.
     max_leaves : int, default 4
-        Most leaves of a tree, >= 2: the split that gains most is made next.
+        The most leaves of a tree, >= 2. The split that gains most is made next.
     max_depth : int, optional
-        Most splits between the root and a leaf. By default there is no limit.
+        The most splits between the root and a leaf, >= 1. By default there is no limit.
     min_leaf_rows : int, optional
-        Fewest rows of a leaf, each counted by its weight. By default 20.
+        The fewest rows of a leaf, >= 1, each counted by its weight. By default 20.
     min_leaf_hessian : float, default 1e-3
-        Least sum of second derivatives in a leaf, >= 0.
+        The least sum of second derivatives in a leaf, >= 0.
     lam : float, default 10.0
-        Weight of the ridge penalty, which is added to that sum: 0, or at least 1e-12.
+        The weight of the ridge penalty on the values of leaves, which is added to that sum: 0, or at least 1e-12. A
+        larger value makes leaves smaller.
     subsample_unl : float, default 1.0
-        Share of the unlabelled rows that a tree is grown on, in (0, 1]. They are drawn anew for each tree. Below 1
-        every worker draws the rows of all workers, in O(number of unlabelled rows) time and memory.
+        The share of the unlabelled rows that each tree is grown on, in (0, 1]. They are drawn anew for each tree. Below
+        1 every worker draws the rows of all workers, in O(number of unlabelled rows) time and memory.
     max_features : {"sqrt", "all"}, int or float, default "all"
-        How many features a tree may split: "sqrt" (the square root of their number), "all", an int (so many), or a
-        float in (0, 1] (that share of them). They are drawn anew for each tree.
+        How many features each tree may split on. They are drawn anew for each tree.
+
+        - "all" takes all of them.
+        - "sqrt" is the square root of their number, rounded down.
+        - An int >= 1 takes that many, up to all.
+        - A float in (0, 1] takes that share, rounded down, but at least one.
     max_bins : int or BinnedFeatures, optional
-        Most cuts of a feature, by default 255. The cuts are those that `fastpu.bin_features` finds for all rows. Or
-        binned features, of a sample, say: their cuts are taken as they are, which saves a pass over the rows.
+        The most cuts of a feature, from 1 to 65535. By default 255. The cuts are those that `fastpu.bin_features` finds
+        for all rows. The cuts of BinnedFeatures (of a sample, for example) are used as they are, which saves a pass
+        over the rows.
     eval_set : (X, y), optional
-        Rows by whose AUC each round is judged: collections, or what `fastpu.fit_boosted_trees` takes. Their codes, one
-        byte a value, are gathered on the driver, which alone judges.
+        Held-out rows and their labels, by whose AUC each round is judged: Dask collections, or what
+        `fastpu.fit_boosted_trees` takes. The AUC compares +1 with -1, or with 0 if no row is -1. The driver gathers
+        their codes, one byte a value, and judges alone.
     early_stopping_rounds : int, optional
-        Stop after so many rounds without a better AUC of `eval_set`, which it needs, and keep the rounds up to the best
-        one.
+        By default all rounds are made. With a number >= 1, the fit stops after that many rounds without a better AUC of
+        `eval_set`, which must be passed, and keeps the rounds up to the best one.
     init_model : TreeEnsemble, optional
-        A model of the same rows and arguments, to which `n_rounds` rounds are added.
+        A model of the same rows and arguments, to which `n_rounds` rounds are added. The trees are then those of a
+        single fit of all rounds. Other rows, labels or weights are refused.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`. A weight counts as that many repetitions of the row.
     groups : Dask array, Dask series, or list of futures or of lazy objects, optional
@@ -127,11 +140,13 @@ def fit_boosted_trees(
         Seed or generator that draws the rows and features. An int gives the same result in every call. A generator is
         drawn from, and so advances. None takes a fresh seed.
     checkpoint : path, optional
-        A file that is written every 10 rounds. If a worker is lost, the fit goes on from there with the workers that
-        are left, provided that the partitions can be computed again. If the driver is lost, the same call goes on.
-        Either way the model is the same. The file stays, and ends the same call at once.
+        A file that is written every 10 rounds. By default none is written. If a worker is lost, the fit goes on from
+        the file with the workers that are left, provided that the partitions can be computed again. If the driver is
+        lost, make the same call again: it goes on from the file. Either way the model is the same. The file stays, and
+        a further call with it returns at once.
     n_threads : int, optional
-        Most threads of each worker. By default those that Dask gave it.
+        The most threads of each worker, >= 1. By default as many as Dask gave it. The model is the same, bit by bit,
+        for any number.
     callback : callable, optional
         ``callback(info: BoostedTreesRound) -> bool | None``, called on the driver after every round. If it returns
         True, the fit ends, and the model has the rounds so far.
@@ -162,10 +177,10 @@ def fit_boosted_trees(
     Notes
     -----
     Bags, and rounds chosen by folds, are for rows that fit one machine: fit them there, to a sample. Partitions are
-    read three times (four with more than 255 categories in a column) and let go each time, so more rows than memory
-    can be fitted; persist the collection if it has room. A worker keeps two bytes a value and 45 bytes a row. The
-    driver gets labels and scores at the end, for the threshold: 9 bytes a row, and 8 more with weights. At most
-    536,870,911 rows on a worker; with more rows in all, about 60 million on a worker, in random order.
+    read three times (four with more than 255 categories in a column) and let go each time, so more rows than memory can
+    be fitted; persist the collection if it has room. A worker keeps two bytes a value and 45 bytes a row. The driver
+    gets labels and scores at the end, for the threshold: 9 bytes a row, and 8 more with weights. A worker may hold at
+    most 536,870,911 rows. If there are more rows than that in all, a worker may hold about 60 million, in random order.
 
     Examples
     --------

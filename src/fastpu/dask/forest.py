@@ -58,16 +58,17 @@ def fit_forest(
     Parameters
     ----------
     X : Dask array, Dask frame, or list of futures or of lazy objects
-        Partitions of whole rows: arrays, CSR matrices or frames. Categories of a Dask frame must be known. Partitions
-        may be empty, and differ in size.
+        Partitions of whole rows: arrays, CSR matrices or frames. The categories of a Dask frame must be known.
+        Partitions may be empty, and differ in size.
     y : Dask array, Dask series, or list of futures or of lazy objects
-        Labels in the partitions of `X`: +1 positive, 0 unlabelled.
+        Labels in the partitions of `X`: +1 for labelled positive rows, 0 for unlabelled rows.
     client : dask.distributed.Client, optional
         The client of the workers. By default the current one.
     n_trees : int, default 500
-        Number of trees. More trees are never worse, only slower.
+        The number of trees, >= 1. More trees make the scores less noisy, and the fit slower.
     loss : {"gini", "nnpu", "upu"}, default "gini"
-        What the splits of a tree minimise. "gini" needs no prior.
+        What the splits of a tree minimise; `fastpu.fit_forest` has the formulas. "gini" needs no prior; "nnpu" and
+        "upu" need one.
     prior : float or PriorEstimate, optional
         The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
         all rows. "nnpu" and "upu" need it. Leave it out for the other loss.
@@ -76,30 +77,43 @@ def fit_forest(
         the population. "single_set": of all n rows, because they are one sample and some of its positives were
         labelled. That share is converted to (prior n - n_pos) / n_unl, the share among the unlabelled rows.
     splitter : {"random", "best"}, default "random"
-        How a node is split. "random" draws one cut for each feature that is tried, and takes the best of these cuts
-        (extra trees). "best" tries all cuts.
+        How a node is split. "random" draws one cut for each feature that is tried, uniformly between its smallest and
+        its largest value in the node, and takes the best of these cuts (extra trees). "best" tries all cuts.
     bag_ratio : "auto", float or None, default "auto"
-        How many unlabelled rows are drawn for a bag. "auto" draws two for each positive row, and in three of four bags
-        more if labels are few. A number > 0 is the number of unlabelled rows for each positive row. None draws as many
-        unlabelled rows as there are, with replacement. `fastpu.fit_forest` has the numbers.
+        How many unlabelled rows are drawn for a bag.
+
+        - "auto" draws two for each positive row. With few labels, three of four bags draw more: at least 100, 500 and
+          2000 unlabelled rows, but at most a tenth of all; the fourth bag draws at least 10. No bag draws more than 63
+          % of the unlabelled rows, so that all of them have out-of-bag scores. With fewer than ten labels, each
+          positive row that is drawn counts several times.
+        - A number > 0 is the number of unlabelled rows for each positive row, in every bag. Where that is more than
+          there are, a bag has all of them, and no unlabelled row has an out-of-bag score.
+        - None draws as many unlabelled rows as there are, with replacement (a bootstrap).
     max_features : {"auto", "sqrt", "all"}, int or float, default "auto"
-        How many features are tried at each node: "sqrt" (the square root of their number), "all", an int (so many), or
-        a float in (0, 1] (that share of them). "auto" is "sqrt", and a fifth of the features if X is dense and has more
-        than 100.
+        How many features are tried at each node.
+
+        - "auto" is "sqrt"; if `X` is dense and has more than 100 features, it is a fifth of them.
+        - "sqrt" is the square root of their number, rounded down.
+        - "all" tries all of them.
+        - An int >= 1 tries that many, up to all.
+        - A float in (0, 1] tries that share, rounded down, but at least one.
+
+        Features that are constant in the node do not count.
     min_leaf_rows : int, default 3
-        Fewest rows of the bag in a leaf. A row that was drawn twice counts twice.
+        The fewest rows of the bag in a leaf, >= 1. A row that was drawn twice counts twice.
     max_depth : int, optional
-        Most splits between the root and a leaf. By default there is no limit.
+        The most splits between the root and a leaf, >= 1. By default there is no limit.
     max_leaves : int, optional
-        Most leaves of a tree, >= 2: the split that lowers the loss most is made next. By default there is no limit.
+        The most leaves of a tree, >= 2. The split that lowers the loss most is made next. By default there is no limit.
     max_bins : int, optional
-        Most cuts of a feature, from 1 to 65535; by default 255.
+        The most cuts of a feature, from 1 to 65535. By default 255. A feature with more distinct values is cut at its
+        quantiles (see `fastpu.bin_features`).
     init_model : TreeEnsemble, optional
         A forest of the same rows and arguments, to which `n_trees` trees are added. The result is the forest that a
-        single fit of all trees gives.
+        single fit of all trees gives. Other rows, labels or weights are refused.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
         Weights >= 0 in the partitions of `X`. The weight of a row is its chance to be drawn, relative to the other rows
-        with its label, and nothing else.
+        with its label. It changes nothing else.
     groups : Dask array, Dask series, or list of futures or of lazy objects, optional
         A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
         of one customer. A group may have rows in several partitions. For each bag, groups are drawn with replacement,
@@ -110,7 +124,7 @@ def fit_forest(
         Seed or generator that draws the bags, features and cuts. An int gives the same result in every call. A
         generator is drawn from, and so advances. None takes a fresh seed.
     n_threads : int, default 1
-        Threads of each task. A worker runs as many tasks at once as Dask gave it threads.
+        The number of threads of each task, >= 1. A worker runs as many tasks at once as Dask gave it threads.
     callback : callable, optional
         ``callback(info: ForestRound) -> bool | None``, called for the trees in their order, whenever some are done. If
         it returns True, the fit ends, and the forest has the trees so far.

@@ -65,39 +65,41 @@ def fit_pnu_auc_boost(
         Partitions of whole rows: arrays, CSR matrices or frames. The categories of a Dask frame must be known.
         Partitions may be empty, and differ in size.
     y : Dask array, Dask series, or list of futures or of lazy objects
-        The labels in the partitions of `X`: +1 is positive, 0 unlabelled, -1 negative.
+        Labels in the partitions of `X`: +1 for labelled positive rows, 0 for unlabelled rows, -1 for labelled negative
+        rows. There must be rows of two of these kinds.
     client : dask.distributed.Client, optional
-        The client of the workers. By default it is the current one.
+        The client of the workers. By default the current one.
     n_rounds : int, default 200
-        The number of stumps. With `early_stopping_rounds` it is the largest number.
+        The number of stumps, >= 1. With `early_stopping_rounds` it is the largest number.
     gamma : float, default 0.5
-        The weight, in [0, 1], of pairs of a positive and a negative row against pairs with an unlabelled row. It has no
-        effect if y has no rows of one of the groups.
+        The weight, in [0, 1], of pairs of a positive and a negative row; pairs with an unlabelled row have the rest. It
+        has no effect if one of the three groups has no rows.
     rho : float, default 0.01
-        The L1 penalty, in [0, 1), on the weights of the stumps. Stumps with Delta <= rho are not added.
+        The L1 penalty on the weights of the stumps, in [0, 1). Stumps with a gain Delta <= rho are not added.
     max_bins : int or BinnedFeatures, optional
-        The largest number of cuts of a feature, by default 255. The cuts are those that `fastpu.bin_features` finds for
-        all rows. The cuts of binned features (of a sample, say) are used as they are, which saves a pass over the rows.
-        ``max_bins="exact"`` needs all rows in one order, on one machine.
+        The most cuts of a feature, from 1 to 65535. By default 255. The cuts are those that `fastpu.bin_features` finds
+        for all rows. The cuts of BinnedFeatures (of a sample, for example) are used as they are, which saves a pass
+        over the rows. ``max_bins="exact"`` needs all rows in one order, on one machine.
     step : {"jensen", "line_search"}, default "jensen"
         How the weight alpha of a stump is chosen. "jensen" takes alpha = atanh(Delta) - atanh(rho), which minimises an
         upper bound of the objective. "line_search" minimises the objective along the stump.
     eval_set : (X, y), optional
-        Rows to judge the model by after every round: the AUC of +1 against -1, or against 0 if its y has no -1. They
-        are Dask collections, or what `fastpu.fit_pnu_auc_boost` takes. The driver gathers their bins, one byte a value,
-        and judges alone.
+        Held-out rows and their labels, by whose AUC each round is judged: Dask collections, or what
+        `fastpu.fit_pnu_auc_boost` takes. The AUC compares +1 with -1, or with 0 if no row is -1. The driver gathers
+        their codes, one byte a value, and judges alone.
     early_stopping_rounds : int, optional
-        By default all rounds are made. Otherwise the fit ends when the AUC of `eval_set`, which is needed then, has not
-        improved for so many rounds, and the model keeps the rounds up to the best one.
+        By default all rounds are made. With a number >= 1, the fit stops after that many rounds without a better AUC of
+        `eval_set`, which must be passed, and keeps the rounds up to the best one.
     stop_tol : float, default 1e-9
-        The fit ends when no stump has Delta > rho + stop_tol.
+        The fit ends when no stump has a gain Delta > rho + stop_tol. It must be >= 0.
     sample_weight : Dask array, Dask series, or list of futures or of lazy objects, optional
-        Weights >= 0 in the partitions of `X`. A row of weight 2 counts as two equal rows.
+        Weights >= 0 in the partitions of `X`. A weight counts as that many repetitions of the row.
     groups : Dask array, Dask series, or list of futures or of lazy objects, optional
         A label of any kind for each row, in the partitions of `X`, which says which rows belong together, such as those
         of one customer. Groups are checked, and change nothing, as in `fastpu.fit_pnu_auc_boost` without folds.
     n_threads : int, optional
-        The largest number of threads of each worker. By default it is the number that Dask gave the worker.
+        The most threads of each worker, >= 1. By default as many as Dask gave it. The model is the same, bit by bit,
+        for any number.
     callback : callable, optional
         ``callback(info: BoostRound) -> bool | None``, called on the driver after every round. If it returns True, the
         fit ends, and the model has the rounds so far.
@@ -122,9 +124,10 @@ def fit_pnu_auc_boost(
     Warns
     -----
     ConvergenceWarning
-        If all `n_rounds` rounds are made before early stopping, or a `stop_tol` above its default, ends the fit.
+        If early stopping, or a `stop_tol` above its default, was asked for and all `n_rounds` rounds are made before it
+        ends the fit.
     DegenerateModelWarning
-        If no stump has Delta > rho + stop_tol from the start. The model is empty then.
+        If no stump has a gain Delta > rho + stop_tol in the first round. The model is then empty.
 
     Notes
     -----

@@ -32,10 +32,11 @@ def make_two_normals(
 
     Parameters
     ----------
-    n : int, default=1000
-        Rows, at least 1.
-    random_state : int, numpy.random.Generator or None
-        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
+    n : int, default 1000
+        The number of rows, >= 1.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of the draw. An int gives the same result in every call. A generator is drawn from, and so
+        advances. None takes a fresh seed.
 
     Returns
     -------
@@ -75,12 +76,13 @@ def make_four_normals(
 
     Parameters
     ----------
-    n : int, default=1000
-        Rows, at least 1.
-    variance : float, default=3.0792
+    n : int, default 1000
+        The number of rows, >= 1.
+    variance : float, default 3.0792
         :math:`\sigma^2` > 0, the variance of the second feature within a cluster.
-    random_state : int, numpy.random.Generator or None
-        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of the draw. An int gives the same result in every call. A generator is drawn from, and so
+        advances. None takes a fresh seed.
 
     Returns
     -------
@@ -132,12 +134,13 @@ def make_trifurcate(
 
     Parameters
     ----------
-    n : int, default=800
-        Rows, at least 4.
-    mean : float, default=50.0
+    n : int, default 800
+        The number of rows, >= 4.
+    mean : float, default 50.0
         Both coordinates of the centre of the far positives. The paper has 50, 100, 200, 500 and 1000.
-    random_state : int, numpy.random.Generator or None
-        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of the draw. An int gives the same result in every call. A generator is drawn from, and so
+        advances. None takes a fresh seed.
 
     Returns
     -------
@@ -175,10 +178,11 @@ def make_pu_toy1(n: int = 200, *, random_state: RandomState = None) -> tuple[NDA
 
     Parameters
     ----------
-    n : int, default=200
-        Rows, at least 2: half of them positive, rounded up, and before the others.
-    random_state : int, numpy.random.Generator or None
-        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
+    n : int, default 200
+        The number of rows, >= 2. Half of them, rounded up, are positive and come first.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of the draw. An int gives the same result in every call. A generator is drawn from, and so
+        advances. None takes a fresh seed.
 
     Returns
     -------
@@ -209,10 +213,11 @@ def make_pu_toy2(n: int = 400, *, random_state: RandomState = None) -> tuple[NDA
 
     Parameters
     ----------
-    n : int, default=400
-        Rows, at least 2: half of them positive, rounded up, and before the others.
-    random_state : int, numpy.random.Generator or None
-        Seed of the draw, or a generator to draw from, which is advanced. None draws anew in every call.
+    n : int, default 400
+        The number of rows, >= 2. Half of them, rounded up, are positive and come first.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of the draw. An int gives the same result in every call. A generator is drawn from, and so
+        advances. None takes a fresh seed.
 
     Returns
     -------

@@ -219,6 +219,7 @@ def bin_features(
     Returns
     -------
     BinnedFeatures
+        The bins. `cuts` are the cuts of each feature, and `codes()` gives the number of the bin of each value.
 
     Raises
     ------

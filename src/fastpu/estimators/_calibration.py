@@ -43,7 +43,10 @@ class CalibrationOptions:
         """Raise ValueError for rows or labels that probabilities cannot be had of."""
         for name, value in (("graph", data.graph), ("init_model", data.init_model)):
             if value is not None:
-                raise ValueError(f"{name} must be left out with a calibration, which fits to parts of the rows, got it")
+                raise ValueError(
+                    f"{name} must be left out with a calibration, because that fits to parts of the rows and {name} "
+                    f"belongs to all of them"
+                )
         if not (data.y != 1).any():
             raise ValueError("calibration needs rows of another class than the positive one, got none")
         if self.prior is not None and not (data.y == 0).any():

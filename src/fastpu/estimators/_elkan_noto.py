@@ -44,8 +44,8 @@ class ElkanNotoClassifier(WithProbabilities):
         A classifier in scikit-learn's form. Clones of it are fitted to the labels 1 and 0. Its probabilities are used
         as they are: if they are not calibrated, wrap it in scikit-learn's CalibratedClassifierCV.
     cv : int, splitter or list of folds, default 5
-        The folds that c is estimated by: a number >= 2, where at most as many folds are made as there are labelled
-        positives, or a splitter or list of folds as scikit-learn's cross_val_predict takes it.
+        The folds by which c is estimated: a number >= 2, or a splitter or list of folds as scikit-learn's
+        cross_val_predict takes it. For a number there are at most as many folds as labelled positives.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class ElkanNotoClassifier(WithProbabilities):
     Notes
     -----
     `cv` + 1 fits. Sample weights count in the mean c too. `predict_proba` cuts values above 1 off, with an
-    `EstimateWarning`. Even if every positive has the same probability to be labelled, about half of its estimates are
-    above their mean, so values somewhat above 1 are no fault. Values far above 1 are one: the probabilities of
-    `estimator` are not calibrated, or some positives are labelled more often than others.
+    `EstimateWarning`. Even if every positive has the same chance to be labelled, about half of the estimates of that
+    chance are above their mean, so values somewhat above 1 are normal. Values far above 1 say that the probabilities of
+    `estimator` are not calibrated, or that some positives are labelled more often than others.
 
     References
     ----------

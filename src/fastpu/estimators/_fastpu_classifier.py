@@ -60,43 +60,46 @@ class FastpuClassifier(PUClassifier):
 
     Parameters
     ----------
-    random_state : int >= 0, Generator, RandomState or None
-        Seeds all that the fit draws. The same number gives the same model; None draws anew in every fit.
+    random_state : int >= 0, numpy.random.Generator, RandomState or None, default None
+        Seed or generator that draws everything random in the fit. An int gives the same model in every fit. None takes
+        a fresh seed.
     n_threads : int, optional
-        Most threads that a call uses, those of BLAS included. By default all CPUs that this process may use.
+        The most threads that a call uses, >= 1, those of BLAS included. By default, one for each CPU that this process
+        may use.
     progress : bool, default False
-        Shows a progress bar, if tqdm is installed.
+        Whether to show a progress bar. The bar is that of tqdm; without tqdm a line is printed to standard error every
+        ten seconds.
     calibration : {"beta", "sigmoid", "isotonic"}, optional
-        The shape of the curve from scores to probabilities. By default there is none, and no `predict_proba`.
-        "sigmoid" has two parameters, "beta" three, and "isotonic" only rises, which takes more rows.
+        The shape of the curve from scores to probabilities. By default there is none, and no `predict_proba`. "beta"
+        has three parameters, "sigmoid" two. "isotonic" assumes only that probabilities rise with the score, and needs
+        hundreds of labelled rows.
     calibration_prior : float or PriorEstimate, optional
-        The share of positives among the unlabelled rows, to which the probabilities are in proportion. By default the
-        `prior` of the method, or else an estimate from the scores, as by `fastpu.priors.bbe`.
+        The share of positives among the unlabelled rows, in (0, 1); probabilities are proportional to it. By default
+        the `prior` of the method. If the method has none, it is estimated from the scores, as by `fastpu.priors.bbe`.
     calibration_cv : int, default 5
-        Number of folds, >= 2: the rows of each are scored by a fit to the others, and the curve is fitted to these
-        scores. There are at most as many folds as the smallest class has rows. Classifiers with out-of-bag scores need
-        no folds.
+        The number of folds, >= 2. The rows of each fold are scored by a fit to the others, and the curve is fitted to
+        these scores. There are at most as many folds as the smallest class has rows. Classifiers with out-of-bag scores
+        need no folds.
 
     Attributes
     ----------
     model_ : fastpu.Model
-        The model that the function returned, with all that it says of the fit.
+        The model that the function returned, with everything it says about the fit.
     classes_ : ndarray of shape (2,)
         The two labels that `predict` returns; the second one is positive.
     threshold_ : float
         The score above which a row is called positive. `decision_function` is the score minus it.
     n_iter_ : int
-        Rounds or iterations of the fit; a closed form counts as one.
+        The number of rounds or iterations of the fit; a closed form counts as one.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
         Names of the columns, if `X` was a frame with names that are strings.
     coef_, intercept_ : ndarrays of shapes (1, n_features_in_) and (1,)
-        Of a model that is linear in the columns: `decision_function` is ``X @ coef_.T + intercept_``. Other models have
-        neither.
+        For a model that is linear in the columns: `decision_function` is ``X @ coef_.T + intercept_``. Other models
+        have neither.
     calibration_prior_estimate_ : PriorEstimate or None
-        With a calibration: what the estimate of `calibration_prior` says of itself, None where there was no need for
-        one.
+        With a calibration: the estimate of `calibration_prior`, or None if none had to be made.
     """
 
     _function: ClassVar[Callable[..., Any]]  # the fit function, which names the declaration of the method
@@ -260,9 +263,11 @@ class FastpuClassifier(PUClassifier):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return self.model_.decision_function(self._read_rows(X, reset=False), n_threads=self.n_threads)
 
-    def _move_threshold(self, prior: Any, k: Any, value: Any, X_unl: Any) -> None:
+    def _move_threshold(self, prior: Any, k: Any, value: Any, X_unl: Any, codes: NDArray[np.int8] | None) -> None:
         rows = None if X_unl is None else self._read_rows(X_unl, reset=False)
-        self.model_ = self.model_.with_threshold(prior=prior, k=k, value=value, X_unl=rows, n_threads=self.n_threads)
+        self.model_ = self.model_.with_threshold(
+            prior=prior, k=k, value=value, X_unl=rows, y=codes, n_threads=self.n_threads
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `model_` to a file that `fastpu.load` reads, without pickle, as `Model.save` does.
@@ -273,7 +278,7 @@ class FastpuClassifier(PUClassifier):
         Parameters
         ----------
         path : str or path-like
-            Name of the file, exactly as it is passed.
+            The name of the file, used exactly as it is passed.
         """
         check_is_fitted(self)
         self.model_.save(path)

@@ -22,13 +22,14 @@ class TakesRows(FastpuClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, d)
-            The rows.
+            Rows of features.
         y : array-like of shape (n,)
-            Two labels, the larger one positive, or -1, 0 and 1; see `fastpu.estimators`.
+            Labels: two values, the larger one positive and the other one unlabelled, or -1, 0 and 1 for negative,
+            unlabelled and positive. `fastpu.estimators` says how labels are read.
         groups : array-like of shape (n,), optional
-            Which rows belong together, such as those of one customer: a label of any kind for each row. Bags and folds,
-            those of a calibration included, keep the rows of a group together. Without bags and folds groups change
-            nothing.
+            A label of any kind for each row, which says which rows belong together, such as those of one customer. Bags
+            and folds, those of a calibration included, keep the rows of a group together. Without bags and folds,
+            groups change nothing.
 
         Returns
         -------
@@ -54,15 +55,15 @@ class TakesWeights(FastpuClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, d)
-            The rows.
+            Rows of features.
         y : array-like of shape (n,)
-            Two labels, the larger one positive, or -1, 0 and 1; see `fastpu.estimators`.
+            Labels: two values, the larger one positive and the other one unlabelled, or -1, 0 and 1 for negative,
+            unlabelled and positive. `fastpu.estimators` says how labels are read.
         sample_weight : array-like of shape (n,), optional
-            Weights >= 0. A weight equals that many repetitions of the row.
+            Weights >= 0. A weight counts as that many repetitions of the row.
         groups : array-like of shape (n,), optional
-            Which rows belong together, such as those of one customer: a label of any kind for each row. The folds of a
-            calibration, and of an estimate of the prior, keep the rows of a group together. Without these groups change
-            nothing.
+            A label of any kind for each row, which says which rows belong together, such as those of one customer. The
+            folds of a calibration keep the rows of a group together. Without a calibration, groups change nothing.
 
         Returns
         -------
@@ -89,16 +90,18 @@ class TakesWeightsAndEvalSet(FastpuClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, d)
-            The rows.
+            Rows of features.
         y : array-like of shape (n,)
-            Two labels, the larger one positive, or -1, 0 and 1; see `fastpu.estimators`.
+            Labels: two values, the larger one positive and the other one unlabelled, or -1, 0 and 1 for negative,
+            unlabelled and positive. `fastpu.estimators` says how labels are read.
         sample_weight : array-like of shape (n,), optional
-            Weights >= 0. A weight equals that many repetitions of the row.
+            Weights >= 0. A weight counts as that many repetitions of the row.
         eval_set : (X, y), optional
-            Rows that the rounds are judged by, with labels like those of `y`.
+            Held-out rows and their labels, by which the rounds are judged. The labels are like those of `y`.
         groups : array-like of shape (n,), optional
-            Which rows belong together, such as those of one customer: a label of any kind for each row. The folds of
-            early stopping and of a calibration keep the rows of a group together. Without folds groups change nothing.
+            A label of any kind for each row, which says which rows belong together, such as those of one customer. The
+            folds of early stopping and of a calibration keep the rows of a group together. Without folds, groups change
+            nothing.
 
         Returns
         -------

@@ -19,7 +19,7 @@ from fastpu.svm.margin_round import MarginRound
 @answers_unknown_keywords
 @explains_parameters_of(fit_isvm)
 class ISVMClassifier(TakesWeights):
-    """ISVM as a scikit-learn classifier: a linear SVM, and the labels that it gives to unlabelled rows, by turns.
+    """ISVM as a scikit-learn classifier: fit a linear SVM, label the unlabelled rows by it, and repeat.
 
     It is for a linear boundary where classes overlap and no prior is known, for text (sparse rows), and for more
     columns than rows. The one parameter to choose is `C`. Standardise columns of numbers. Where positives are rare,
@@ -30,8 +30,9 @@ class ISVMClassifier(TakesWeights):
     Parameters
     ----------
     C : float, optional
-        Cost > 0 of the losses. The larger it is, the closer the machine follows the rows. By default it is chosen from
-        the scale of `X`; see `fastpu.fit_isvm`.
+        The cost of errors, > 0. A larger value allows fewer errors on the training rows. By default it is 80 n_pos /
+        (s^2 sqrt(max(n_pos, d))), with n_pos the number of labelled rows and s^2 the mean squared distance of rows from
+        their mean; see `fastpu.fit_isvm`.
 
     Examples
     --------
@@ -101,7 +102,7 @@ class ISVMClassifier(TakesWeights):
 @answers_unknown_keywords
 @explains_parameters_of(fit_ipsi)
 class IPSIClassifier(TakesWeights):
-    """IPSI, iterative psi-learning, as a scikit-learn classifier: ISVM with a loss that no outlier can outweigh.
+    """IPSI, iterative psi-learning, as a scikit-learn classifier: ISVM with a loss that bounds each outlier.
 
     It is for data that suit `ISVMClassifier`, but have rows far on the wrong side: wrong labels, or outliers among the
     unlabelled rows. With a small `C` it can collapse to a model that calls all rows the same.
@@ -111,8 +112,9 @@ class IPSIClassifier(TakesWeights):
     Parameters
     ----------
     C : float, optional
-        Cost > 0 of the losses. The larger it is, the closer the machine follows the rows. By default it is chosen from
-        the scale of `X`; see `fastpu.fit_isvm`.
+        The cost of errors, > 0. A larger value allows fewer errors on the training rows. By default it is 80 n_pos /
+        (s^2 sqrt(max(n_pos, d))), with n_pos the number of labelled rows and s^2 the mean squared distance of rows from
+        their mean; see `fastpu.fit_isvm`.
 
     Examples
     --------

@@ -19,9 +19,9 @@ from fastpu.model._prior import PriorEstimate
 @answers_unknown_keywords
 @explains_parameters_of(fit_smc)
 class SMCClassifier(TakesRows):
-    """SMC, mapping convergence, as a scikit-learn classifier: an SVM of P against the rows of U rejected so far.
+    """SMC, mapping convergence, as a scikit-learn classifier: an SVM of P against the rejected rows of U.
 
-    It is for positives that are a class of their own among many, with a gap around it, as one letter of 26. Where
+    It is for positives that are a class of their own among many, with a gap around it, such as one letter of 26. Where
     classes overlap it rejects nearly all rows in the end: take another method there. With many unlabelled rows
     `SVMCClassifier` is faster.
 

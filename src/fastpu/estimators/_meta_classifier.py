@@ -64,17 +64,18 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, d)
-            Rows as `estimator` takes them.
+            Rows, as `estimator` takes them.
         y : array-like of shape (n,)
-            Two labels, or -1, 0 and 1, as `fastpu.estimators` says.
+            Labels: two values, the larger one positive and the other one unlabelled, or -1, 0 and 1 for negative,
+            unlabelled and positive. `fastpu.estimators` says how labels are read.
         sample_weight : array-like of shape (n,), optional
-            Weights >= 0 in the fits of `estimator`, which has to take them, and in what the class says. Rows of weight
-            0 are left out.
+            Weights >= 0. They are passed to the fits of `estimator`, which has to take them, and count as the notes of
+            the class say. Rows of weight 0 are left out.
         groups : array-like of shape (n,), optional
-            Which rows belong together, such as those of one customer: a label of any kind for each row. Bags, folds and
-            spies hold whole groups, so that rows are scored by fits that have not seen their group. `estimator` gets
-            them too if its fit takes `groups`, or if it is a search, whose folds may need them; with metadata routing
-            if it has asked for them.
+            A label of any kind for each row, which says which rows belong together, such as those of one customer.
+            Bags, folds and spies hold whole groups, so that rows are scored by fits that have not seen their group.
+            `estimator` gets the groups too if its fit takes `groups`, or if it is a search, whose folds may need them.
+            With metadata routing it gets them if it has asked for them.
         **fit_params
             Further arguments of the fit of `estimator`; what has an entry for each row is cut like the rows.
 
@@ -86,7 +87,7 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         Raises
         ------
         TypeError
-            If `estimator` lacks the method that gives scores, or takes no weights where there are some.
+            If `estimator` lacks the method that gives scores, or weights are passed and it takes none.
         ValueError
             If an argument is not as described, or there are too few rows of a group.
         """
@@ -124,7 +125,9 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
             fit_arguments["groups"] = groups
         name = weight_name(self.estimator)
         if name in fit_arguments:
-            raise TypeError(f"{name} must be passed as sample_weight, which becomes it")
+            raise TypeError(
+                f"{name} must not be passed to fit: pass the weights as sample_weight, and fit hands them on as {name}"
+            )
         if estimator_weights is not None:
             check_takes_weights(self, self.estimator)
         response = response_of(self, self.estimator, self.response_method)
@@ -136,20 +139,23 @@ class MetaClassifier(MetaEstimatorMixin, PUClassifier):  # type: ignore[misc]  #
         self._read_columns(X, reset=False)
         return scores_of(self.estimator_, X, self.response_method_)
 
-    def _rows_to_cut(self) -> CutRows:
-        """Return the unlabelled training rows by scores of parts that were not fitted to them, or raise ValueError."""
+    def _rows_to_cut(self, codes: NDArray[np.int8] | None) -> CutRows:  # noqa: ARG002 - for subclasses
+        """Return the unlabelled training rows by scores of parts that were not fitted to them, or raise ValueError.
+
+        They are unlabelled by `codes`, or by the labels of the fit.
+        """
         raise ValueError(
             f"X_unl must be given for with_threshold, got None: {type(self).__name__} has no out-of-bag scores, and "
             f"its training rows have other scores than new rows have; pass unlabelled rows that it was not fitted to"
         )
 
-    def _move_threshold(self, prior: Any, k: Any, value: Any, X_unl: Any) -> None:
+    def _move_threshold(self, prior: Any, k: Any, value: Any, X_unl: Any, codes: NDArray[np.int8] | None) -> None:
         if value is not None:
             self.threshold_ = threshold_at(value)[0]
             return
         if prior is not None:
             check_prior(prior)  # before the scores, which may take long
-        rows = self._rows_to_cut() if X_unl is None else CutRows(self._scores(X_unl))
+        rows = self._rows_to_cut(codes) if X_unl is None else CutRows(self._scores(X_unl))
         self.threshold_ = (threshold_of_first(rows, k) if prior is None else threshold_of_prior(rows, prior))[0]
 
     def _read_columns(self, X: Any, *, reset: bool) -> None:

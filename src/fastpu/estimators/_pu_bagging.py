@@ -18,7 +18,7 @@ from fastpu.estimators._clone_rows import CloneRows
 from fastpu.estimators._fastpu_classifier import seed_of
 from fastpu.estimators._inner_estimator import scores_of
 from fastpu.estimators._meta_classifier import MetaClassifier
-from fastpu.model._cut import CutRows
+from fastpu.model._cut import CutRows, unlabelled_rows
 
 _MOST_DRAWS = 2**28  # most row numbers in all bags together: 2 GiB
 _AUTO_BAGS = AutoBags(ratio=1.0, least_unl=(100,))
@@ -48,18 +48,20 @@ class PUBaggingClassifier(MetaClassifier):
         A classifier in scikit-learn's form. Clones of it are fitted to the labels 1 and 0. Its random states are drawn
         anew for every bag.
     n_bags : int, default 50
-        T, the number of bags.
+        T, the number of bags, >= 1.
     bag_ratio : "auto" or float, default "auto"
-        How many unlabelled rows a bag has. "auto" draws as many as there are positive rows, but at most 63 % of all
-        unlabelled rows. With fewer than 100 positive rows it draws 100, or a tenth of all if that is fewer; each
-        positive row is then several times in the bag, so that both groups weigh the same. A number > 0 is the number of
-        unlabelled rows for each positive row; at least one is drawn.
+        How many unlabelled rows a bag has.
+
+        - "auto" draws as many as there are positive rows, but at most 63 % of all unlabelled rows. With fewer than 100
+          positive rows it draws 100, or a tenth of all if that is fewer; each positive row is then several times in the
+          bag, so that both groups weigh the same.
+        - A number > 0 is the number of unlabelled rows for each positive row; at least one is drawn.
     response_method : {"auto", "predict_proba", "decision_function"}, default "auto"
         The method of `estimator` that gives the scores. "auto" is `predict_proba` if there is one.
     n_jobs : int, optional
-        Number of bags that joblib fits at a time. The result is the same for any number.
-    random_state : int, Generator, RandomState or None
-        Draws the bags and the random states in the estimators.
+        The number of bags that joblib fits at a time. By default one. The result is the same for any number.
+    random_state : int >= 0, numpy.random.Generator, RandomState or None, default None
+        Seed or generator that draws the bags and the random states in the estimators. None takes a fresh seed.
 
     Attributes
     ----------
@@ -151,8 +153,10 @@ class PUBaggingClassifier(MetaClassifier):
         """Out-of-bag scores of the training rows, as `decision_function` gives scores of others."""
         return self._oob_scores - self.threshold_
 
-    def _rows_to_cut(self) -> CutRows:
-        return CutRows.out_of_bag(self._oob_scores, self._oob_codes == 0, self._oob_weights)
+    def _rows_to_cut(self, codes: NDArray[np.int8] | None) -> CutRows:
+        fitted = self._oob_codes
+        rows = fitted == 0 if codes is None else unlabelled_rows(codes, fitted.size, fitted)
+        return CutRows.out_of_bag(self._oob_scores, rows, self._oob_weights)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         self._read_columns(X, reset=False)

@@ -151,25 +151,30 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         k: float | None = None,
         value: float | None = None,
         X_unl: MatrixLike | None = None,
+        y: LabelsLike | None = None,
     ) -> Self:
         """Return this fitted classifier with another threshold: by a class prior, by a number of rows, or a given one.
 
         Pass exactly one of `prior`, `k` and `value`. With `prior` or `k` the new classifier calls as many unlabelled
-        rows positive as you ask for, as nearly as their scores allow: rows with equal scores stay together. For a
-        Pipeline take its last step, and rows as the steps before make them:
-        ``pipeline[-1].with_threshold(prior=0.2, X_unl=pipeline[:-1].transform(X_unl))``.
+        rows positive as you ask for, or as near to it as equal scores allow: rows with equal scores stay together. For
+        a Pipeline take its last step, and rows as the steps before make them: ``pipeline[-1].with_threshold(prior=0.2,
+        X_unl=pipeline[:-1].transform(X_unl))``.
 
         Parameters
         ----------
         prior : float or PriorEstimate, optional
-            P(Y = 1) among the unlabelled rows, in (0, 1). That share of them is called positive.
+            The share of positives P(Y = 1) among the unlabelled rows, in (0, 1): this share of them is called positive.
         k : int or float, optional
-            How many rows to call positive. A float in (0, 1] is a share of the rows.
+            How many rows to call positive: an int >= 1, or a float in (0, 1], which is a share of the rows.
         value : float, optional
-            `threshold_` itself. It is subtracted from the scores.
+            The new `threshold_`, any number but NaN. It is subtracted from the scores.
         X_unl : array-like, sparse matrix or DataFrame of shape (n, n_features_in_), optional
             Unlabelled rows that the classifier was not fitted to. By default the unlabelled training rows with their
             out-of-bag scores (`oob_decision_function_`), if the classifier has some.
+        y : array-like of shape (n,), optional
+            Labels of the training rows, in their order, like those of the fit: the unlabelled rows are divided. By
+            default the labels of the fit. Where these are numbers or booleans, -1 marks rows that are left out, such as
+            rows that were checked and found negative and that the fit got as unlabelled rows, of a larger weight.
 
         Returns
         -------
@@ -179,7 +184,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         Warns
         -----
         DegenerateModelWarning
-            If the new classifier calls all rows positive, or none, and `k` does not ask for that.
+            If the new classifier calls all rows positive, or none, unless `k` asks for it.
         EstimateWarning
             If `prior` is an estimate whose `allowed` shares are far from it.
 
@@ -187,13 +192,26 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         ------
         TypeError, ValueError
             If not exactly one of `prior`, `k` and `value` is passed, if one is out of its range, or if `X_unl` is left
-            out and there are no out-of-bag scores of unlabelled rows.
+            out and there are no out-of-bag scores of unlabelled rows. Also if `y` is passed with `X_unl` or `value`, or
+            does not fit the labels of the fit.
         """
         check_is_fitted(self)
-        check_one_rule(prior, k, value, X_unl)
+        check_one_rule(prior, k, value, X_unl, y)
         moved = copy.copy(self)
-        moved._move_threshold(prior, k, value, X_unl)
+        moved._move_threshold(prior, k, value, X_unl, None if y is None else self._codes_of(y))
         return moved
+
+    def _codes_of(self, y: LabelsLike) -> NDArray[np.int8]:
+        """Return +1, 0 and -1 for labels like those of the fit, or with -1 for rows that are left out."""
+        values = label_vector(y)
+        are_numbers = self.classes_.dtype.kind in "biuf" and values.dtype.kind in "biuf"
+        if are_numbers and -1 not in self.classes_.tolist() and (values == -1).any():
+            codes = np.full(values.size, -1, dtype=np.int8)
+            kept = values != -1
+            codes[kept] = Labels(self.classes_, 0, coded=False).read(values[kept], "y")
+            return codes
+        coded = self.classes_.tolist() == [-1, 1] and are_numbers and bool((values == 0).any())
+        return Labels(self.classes_, self._other_label(self.classes_), coded).read(values, "y")
 
     def predict(self, X: MatrixLike) -> NDArray[Any]:
         """Return ``classes_[1]`` for the rows of `X` whose `decision_function` is above 0, else ``classes_[0]``.
@@ -213,8 +231,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
     def score(self, X: MatrixLike, y: LabelsLike, sample_weight: VectorLike | None = None) -> float:
         """Return the accuracy of `predict` on the labelled rows.
 
-        With the labels -1, 0 and 1, rows of 0 are left out, because nobody knows their class. With two labels both
-        count as true ones: unlabelled rows are taken for negative, as by all of scikit-learn's scorers.
+        With the labels -1, 0 and 1, rows of 0 are left out, because nobody knows their class. With two labels
+        unlabelled rows count as negative, as in all of scikit-learn's scorers.
 
         Parameters
         ----------

@@ -25,17 +25,18 @@ class UsesNeighbours(FastpuClassifier):
     Parameters
     ----------
     C_pos, C_unl : float, defaults 1.0 and 0.1
-        Costs > 0 of a positive and of an unlabelled row. Losses are sums, as in the paper.
+        The costs of a positive row and of an unlabelled row, in [1e-100, 1e100]. They multiply sums, not means, as in
+        the paper.
     lam : float, default 1.0
-        Weight > 0 of |w|^2.
+        The weight of the ridge penalty |w|^2 / 2, in [1e-100, 1e100]. A larger value makes the scores vary less.
     sigma : "median" or float, default "median"
-        > 0, a squared length, in the units of `X` squared: the scale of the similarities. "median" is the median of the
-        squared lengths of the graph's edges (if that is 0, of those that are not 0). It has no influence if `graph` is
-        a pair.
+        The scale of the similarities: a squared length, in the units of `X` squared, in [1e-100, 1e100]. "median" is
+        the median of the squared lengths of the graph's edges (if that is 0, of the lengths that are not 0). It has no
+        influence if `graph` is a pair.
     n_components : int, optional
-        Landmarks of Nystroem's method, for more rows than a kernel matrix has room for: rows that `random_state` draws,
-        and the kernel is replaced by one of that rank. The linear kernel needs no approximation, and is fitted without
-        one.
+        The number of landmarks of Nystroem's method, >= 1, for more rows than a kernel matrix has room for. The
+        landmarks are drawn from the rows. The kernel is replaced by one of that rank. The linear kernel needs no
+        approximation, and is fitted without one.
     """
 
     kernel: KernelLike
@@ -55,14 +56,16 @@ class UsesNeighbours(FastpuClassifier):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, d)
-            The rows.
+            Rows of features.
         y : array-like of shape (n,)
-            Two labels, the larger one positive, or -1, 0 and 1; see `fastpu.estimators`.
+            Labels: two values, the larger one positive and the other one unlabelled, or -1, 0 and 1 for negative,
+            unlabelled and positive. `fastpu.estimators` says how labels are read.
         graph : (W, R) or KNNGraph, optional
-            The neighbours of the rows of `X`, from `fastpu.knn_similarity` or `fastpu.knn_graph`, in place of a search.
+            The neighbours of the rows of `X`, from `fastpu.knn_similarity` or `fastpu.knn_graph`. By default they are
+            searched.
         groups : array-like of shape (n,), optional
-            Which rows belong together, such as those of one customer: a label of any kind for each row. The folds of a
-            calibration keep the rows of a group together. Without a calibration groups change nothing.
+            A label of any kind for each row, which says which rows belong together, such as those of one customer. The
+            folds of a calibration keep the rows of a group together. Without a calibration, groups change nothing.
 
         Returns
         -------

@@ -32,9 +32,9 @@ class EstimatesPrior(FastpuClassifier):
     Attributes
     ----------
     prior_ : float
-        The prior that was used; of an estimate the share among the unlabelled rows.
+        The prior that was used. If it was estimated, it is the share among the unlabelled rows.
     prior_estimate_ : PriorEstimate or None
-        What the estimate says of itself (`allowed`, `only_upper_bound`); None for a prior that was given as a number.
+        The estimate (with `allowed` and `only_upper_bound`), or None if the prior was passed as a number.
     """
 
     prior: float | PriorEstimate | str
@@ -46,7 +46,7 @@ class EstimatesPrior(FastpuClassifier):
         """Return a copy whose prior is a number, or an estimate of the share among the unlabelled rows."""
         settled = super()._settled(data)
         if isinstance(self.prior, str):
-            check_choice("prior", self.prior, ("bbe",))
+            check_choice("prior", self.prior, ("bbe",), " or a number in (0, 1)")
             settled.prior = _estimated_prior(data, settled._seed, self.n_threads)
         else:
             take_prior_in(self.scenario, self.prior)  # warns of an estimate that is no number to go by
@@ -98,17 +98,19 @@ def _estimated_prior(data: FitInput, seed: RandomState, n_threads: int | None) -
 class UPUClassifier(EstimatesPrior, TakesWeights):
     """uPU as a scikit-learn classifier: minimise an unbiased estimate of the risk, with a prior.
 
-    It is for a classifier whose class prior is known, linear or by Gaussian basis functions; with the default loss its
-    scores are log odds. Standardise the columns. For a network, and for the sigmoid loss, take `NNPUClassifier`.
+    It is for a classifier whose class prior is known. The classifier is linear, or linear in Gaussian basis functions;
+    with the default loss its scores are log odds. Standardise the columns. For a network, and for the sigmoid loss,
+    take `NNPUClassifier`.
 
     `fit` calls `fastpu.fit_upu` with these parameters.
 
     Parameters
     ----------
     prior : float, PriorEstimate or "bbe", default "bbe"
-        P(Y = 1) among the unlabelled rows. Pass it if you know it. "bbe" has it estimated by `fastpu.priors.bbe` in
-        every fit, whatever `scenario` is; with sample weights from rows drawn in proportion to these. An
-        `EstimateWarning` tells if the estimate is an upper bound only.
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows. Pass it if you know it. "bbe" estimates the share among the unlabelled rows by `fastpu.priors.bbe` in
+        every fit, whatever `scenario` is. With sample weights it does so from rows that are drawn in proportion to
+        their weights. An `EstimateWarning` says if the estimate is only an upper bound.
 
     Examples
     --------
@@ -191,17 +193,18 @@ class UPUClassifier(EstimatesPrior, TakesWeights):
 class NNPUClassifier(EstimatesPrior, TakesWeightsAndEvalSet):
     """nnPU as a scikit-learn classifier: train by a risk whose part for the negatives cannot fall below 0.
 
-    It is for a classifier whose class prior is known, above all for a network (``model="mlp"``), which would follow the
-    labelled rows too closely in `UPUClassifier`. Standardise the columns.
+    It is for a classifier whose class prior is known, above all for a network (``model="mlp"``), which `UPUClassifier`
+    would fit too closely to the labelled rows. Standardise the columns.
 
     `fit` calls `fastpu.fit_nnpu` with these parameters.
 
     Parameters
     ----------
     prior : float, PriorEstimate or "bbe", default "bbe"
-        P(Y = 1) among the unlabelled rows. Pass it if you know it. "bbe" has it estimated by `fastpu.priors.bbe` in
-        every fit, whatever `scenario` is; with sample weights from rows drawn in proportion to these. An
-        `EstimateWarning` tells if the estimate is an upper bound only.
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows. Pass it if you know it. "bbe" estimates the share among the unlabelled rows by `fastpu.priors.bbe` in
+        every fit, whatever `scenario` is. With sample weights it does so from rows that are drawn in proportion to
+        their weights. An `EstimateWarning` says if the estimate is only an upper bound.
 
     Examples
     --------

@@ -47,11 +47,12 @@ class SARClassifier(WithProbabilities):
 
     .. math:: \sum_i w_i \left( s_i \log f(x_i) e(z_i) + (1 - s_i) \log (1 - f(x_i) e(z_i)) \right).
 
-    Every iteration takes q = f (1 - e) / (1 - f e), the probability that an unlabelled row is positive, and fits
-    `estimator` to each unlabelled row as positive with the weight w q and as negative with w (1 - q) beside the
-    labelled ones, and `propensity_estimator` to tell labelled from unlabelled rows with weights w and w q. Where both
-    maximise a likelihood the objective never falls. Every third iteration starts at the q to which the steps of the two
-    before lead (SQUAREM), unless the labels are less likely there: far fewer are needed.
+    Every iteration takes q = f (1 - e) / (1 - f e), the probability that an unlabelled row is positive. Then it fits
+    `estimator` to the labelled rows and to each unlabelled row twice: as positive with the weight w q, and as negative
+    with the weight w (1 - q). And it fits `propensity_estimator` to tell labelled rows, with the weight w, from
+    unlabelled rows, with the weight w q. If both maximise a likelihood the objective never falls. Every third iteration
+    starts at a q that is extrapolated from the two before (SQUAREM), unless the labels are less likely there. This
+    takes far fewer iterations.
 
     Parameters
     ----------
@@ -64,11 +65,12 @@ class SARClassifier(WithProbabilities):
         e, with the same requirements as `estimator`. By default LogisticRegression on columns that are divided by their
         standard deviation; these must hold finite numbers.
     propensity_columns : str, int, slice, list of str or of int, or mask, optional
-        The columns that decide how likely a positive row is to be labelled. By default all, with an `EstimateWarning`.
+        The columns that decide how likely a positive row is to be labelled, by their names or numbers. By default all
+        columns, with an `EstimateWarning`, because nothing is identified then.
     max_iter : int, default 200
-        >= 1.
+        The most iterations, >= 1.
     tol : float, default 1e-4
-        >= 0. The iterations end where q changes by no more than that on average over the unlabelled rows.
+        The iterations end when q changes by at most this on average over the unlabelled rows, >= 0.
 
     Attributes
     ----------
@@ -97,18 +99,19 @@ class SARClassifier(WithProbabilities):
 
     Notes
     -----
-    Two fits an iteration, one of them to n_pos + 2 n_unl rows, and two more where the labels turn out less likely at
-    the start of a third iteration. `predict_proba` is f: of a row whose label is not yet asked for. Sample weights are
-    repetitions of rows, where they are so for both estimators. A `ConvergenceWarning` tells where q still changes by
-    more than `tol` at the end, and a `DegenerateModelWarning` where no unlabelled row is found positive, or every one.
+    An iteration takes two fits, one of them to n_pos + 2 n_unl rows; two more are needed if the labels turn out less
+    likely at an extrapolated start. `predict_proba` is f, the probability for a row whose label is not known. Sample
+    weights count as repetitions of rows if they do so for both estimators. A `ConvergenceWarning` says that q still
+    changes by more than `tol` at the end, and a `DegenerateModelWarning` that no unlabelled row is found positive, or
+    every one.
 
     With the labels -1, 0 and 1 rows of -1 are negative, with the term w log(1 - f), and have no part in e.
 
-    **What the data can tell.** They show the product f e alone. It tells f and e apart only by what is assumed of them:
-    that e depends on few columns, and that among rows with the same z some are surely positive (f near 1). Without the
-    second, f may be larger and e smaller by a factor that depends on z, and the data are as likely; the shape of a
-    logistic curve then decides. If e may depend on all columns, f and e of one kind can change places, and an
-    `EstimateWarning` says that nothing is identified.
+    **What the data can tell.** They show only the product f e. Two assumptions tell f and e apart: that e depends on
+    few columns, and that among rows with the same z some are surely positive (f near 1). Without the second, f may be
+    larger and e smaller by a factor that depends on z, and the data are just as likely; the shape of a logistic curve
+    then decides. If e may depend on all columns, f and e of one kind can change places, and an `EstimateWarning` says
+    that nothing is identified.
 
     References
     ----------

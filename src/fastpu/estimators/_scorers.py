@@ -18,7 +18,7 @@ from fastpu.common._types import GroupsLike, Scenario
 from fastpu.data._validate import check_vector
 from fastpu.estimators._pu_classifier import has_unlabeled, label_vector, labelled_rows
 from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
-from fastpu.model._prior import check_prior, check_scenario, take_prior_in
+from fastpu.model._prior import PriorEstimate, check_prior, check_scenario, take_prior_in
 
 #: Criteria whose metric takes groups.
 _TAKE_GROUPS = ("pu_auc", "lift", "precision_at_k", "average_precision")
@@ -43,7 +43,7 @@ class PUScorer:
     prior : float, or None
         P(Y = 1), for the criteria that need it.
     scenario : {"case_control", "single_set"}
-        What `prior` is a share of.
+        How the rows were drawn, which says what `prior` is a share of.
     k : int, float or None
         How many rows are flagged, for the criteria that need it.
     groups_request : bool, str or None
@@ -213,11 +213,13 @@ def puf_scorer(*, scenario: Scenario = "case_control") -> PUScorer:
     Parameters
     ----------
     scenario : {"case_control", "single_set"}, default "case_control"
-        Whether the unlabelled rows alone are a sample of the population, or all rows together.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows that are judged together are one sample.
 
     Returns
     -------
     PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn. It can be pickled.
 
     Examples
     --------
@@ -233,19 +235,22 @@ def puf_scorer(*, scenario: Scenario = "case_control") -> PUScorer:
     return PUScorer("puf", None, check_scenario(scenario))
 
 
-def err_star_scorer(*, prior: float, scenario: Scenario = "case_control") -> PUScorer:
+def err_star_scorer(*, prior: float | PriorEstimate, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by the negative of `fastpu.metrics.err_star`, because scikit-learn maximises.
 
     Parameters
     ----------
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1).
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows that are judged together.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of: of the unlabelled rows, or of all rows that are judged together in ``"single_set"``.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows that are judged together are one sample.
 
     Returns
     -------
     PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn. It can be pickled.
 
     Examples
     --------
@@ -257,19 +262,22 @@ def err_star_scorer(*, prior: float, scenario: Scenario = "case_control") -> PUS
     return PUScorer("err_star", *take_prior_in(scenario, prior))
 
 
-def pu_auc_scorer(*, prior: float, scenario: Scenario = "case_control") -> PUScorer:
+def pu_auc_scorer(*, prior: float | PriorEstimate, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.pu_auc`, the AUC against negatives that are not known.
 
     Parameters
     ----------
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1).
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows that are judged together.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of: of the unlabelled rows, or of all rows that are judged together in ``"single_set"``.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows that are judged together are one sample.
 
     Returns
     -------
     PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn. It can be pickled.
 
     Examples
     --------
@@ -293,6 +301,7 @@ def lift_scorer(k: float) -> PUScorer:
     Returns
     -------
     PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn. It can be pickled.
 
     Examples
     --------
@@ -305,7 +314,7 @@ def lift_scorer(k: float) -> PUScorer:
     return PUScorer("lift", None, "case_control", k)
 
 
-def precision_at_k_scorer(k: float, prior: float, *, scenario: Scenario = "case_control") -> PUScorer:
+def precision_at_k_scorer(k: float, prior: float | PriorEstimate, *, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.precision_at_k`.
 
     It orders models as `lift_scorer` does, unless the precision reaches 1, where it is cut off.
@@ -316,13 +325,16 @@ def precision_at_k_scorer(k: float, prior: float, *, scenario: Scenario = "case_
         How many unlabelled rows are flagged: an integer is their number, and a float in (0, 1] their share. Pass a
         share, because the number of rows depends on the fold.
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1).
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows that are judged together.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of: of the unlabelled rows, or of all rows that are judged together in ``"single_set"``.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows that are judged together are one sample.
 
     Returns
     -------
     PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn. It can be pickled.
 
     Examples
     --------
@@ -335,19 +347,22 @@ def precision_at_k_scorer(k: float, prior: float, *, scenario: Scenario = "case_
     return PUScorer("precision_at_k", *take_prior_in(scenario, prior), k)
 
 
-def average_precision_scorer(prior: float, *, scenario: Scenario = "case_control") -> PUScorer:
+def average_precision_scorer(prior: float | PriorEstimate, *, scenario: Scenario = "case_control") -> PUScorer:
     """Return a scorer by `fastpu.metrics.average_precision`.
 
     Parameters
     ----------
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1).
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows that are judged together.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of: of the unlabelled rows, or of all rows that are judged together in ``"single_set"``.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows that are judged together are one sample.
 
     Returns
     -------
     PUScorer
+        A function ``scorer(estimator, X, y)`` for ``scoring=`` of scikit-learn. It can be pickled.
 
     Examples
     --------

@@ -24,9 +24,9 @@ from fastpu.model._prior import PriorEstimate
 class PNUAUCBoostClassifier(TakesWeightsAndEvalSet):
     """PNUAUCBoost as a scikit-learn classifier: boost stumps for the AUC from P, U and N rows.
 
-    It is for a ranking of many rows whose columns count each on its own. Columns may have any units, missing entries
+    It is for ranking many rows when each column has an effect of its own. Columns may have any units, missing entries
     and categories. Labelled negatives are used if there are any. It is the fastest of the boosting methods. With few
-    labels, pass `early_stopping_rounds`: the default of 200 rounds then fits the unlabelled rows too closely.
+    labels, pass `early_stopping_rounds`: 200 rounds, the default, then fit the unlabelled rows too closely.
 
     `fit` calls `fastpu.fit_pnu_auc_boost` with these parameters.
 

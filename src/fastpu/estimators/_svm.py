@@ -38,13 +38,15 @@ class BSVMClassifier(TakesWeights):
     Parameters
     ----------
     C_pos, C_unl : float, optional
-        Costs > 0 of a labelled positive and of an unlabelled row; both are multiplied by `C`. By default n / (2 n_pos)
-        and n / (2 n_unl), of weights where there are some, so that both groups weigh the same.
+        The cost of an error on a labelled positive and on an unlabelled row, > 0; both are multiplied by `C`. By
+        default n / (2 n_pos) and n / (2 n_unl), so that both groups have the same total cost. With sample weights these
+        are sums of weights.
     C : float, default 1.0
-        A factor > 0 of both costs. The larger it is, the closer the machine follows the rows.
+        A factor of both costs, > 0. A larger value allows fewer errors on the training rows.
     gamma : float, "scale" or "auto", default "scale"
-        Scale of the kernels "rbf", "poly" and "sigmoid". "scale" is 1 / (d times the variance of all entries of `X`),
-        and "auto" is 1 / d, with d the number of columns.
+        The width of the kernels "rbf", "poly" and "sigmoid", > 0. The larger it is for "rbf", the closer two rows must
+        be to count as similar. "scale" is 1 / (d var(X)), with the variance of all entries of `X`, in which a row
+        counts by its weight. "auto" is 1 / d.
 
     Examples
     --------

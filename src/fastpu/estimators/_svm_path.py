@@ -42,16 +42,18 @@ class OnPath(FastpuClassifier):
     Parameters
     ----------
     lam : float, optional
-        The point of the path to take. By default `scoring` selects the best one.
+        The point of the path to take, > 0. By default `scoring` selects the best one.
     prior : float or PriorEstimate, optional
-        P(Y = 1) among the unlabelled rows, for ``scoring="err_star"``.
+        The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows of the fit. ``scoring="err_star"`` needs it.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of: of the unlabelled rows, or in "single_set" of all rows of the fit.
+        How the rows were drawn. "case_control": the unlabelled rows are a sample of the population, drawn apart from
+        the labelled ones. "single_set": all rows of the fit are one sample, and some of its positives were labelled.
     n_folds : int or None, default 5
-        Number of folds to select by, at most the number of rows of the smaller class; None selects by the training
-        rows. A precomputed kernel allows neither: pass `lam` or ``scoring="end"``.
-    random_state : int >= 0, Generator, RandomState or None
-        Draws the folds.
+        The number of folds to select by, >= 2; at most the number of rows of the smaller class is used. None selects by
+        the training rows. A precomputed kernel allows neither: pass `lam` or ``scoring="end"``.
+    random_state : int >= 0, numpy.random.Generator, RandomState or None, default None
+        Seed or generator that draws the folds. None takes a fresh seed.
 
     Attributes
     ----------
@@ -126,8 +128,8 @@ class SVMPathClassifier(OnPath):
     Parameters
     ----------
     scoring : str or callable, default "f1"
-        What selects the point: "f1" or "error" on held-out rows, "end" for the smallest lam, or a function, as
-        `SVMPath.select` takes it.
+        What selects the point: "f1" or "error" on held-out rows, "end" for the smallest lam, or a function ``scoring(y,
+        predicted) -> float`` to maximise. See `SVMPath.select`.
 
     Examples
     --------
@@ -215,14 +217,14 @@ class SVMPathClassifier(OnPath):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, d)
-            The rows.
+            Rows of features.
         y : array-like of shape (n,)
-            Two labels, the larger one positive and the other one negative.
+            Labels: two values, the larger one positive and the other one negative.
         sample_cost : array-like of shape (n,), optional
-            Costs >= 0 of the rows, 1 by default. A row whose cost is inf must be on its side of the margin.
+            Costs >= 0 of the rows, by default 1. A row of infinite cost must be on its side of the margin.
         groups : array-like of shape (n,), optional
-            Which rows belong together, such as those of one customer: a label of any kind for each row. The folds of a
-            calibration keep the rows of a group together. Without a calibration groups change nothing.
+            A label of any kind for each row, which says which rows belong together, such as those of one customer. The
+            folds of a calibration keep the rows of a group together. Without a calibration, groups change nothing.
 
         Returns
         -------
@@ -244,12 +246,12 @@ class PUSVMPathClassifier(OnPath, TakesRows):
     Parameters
     ----------
     C_pos : float, optional
-        Cost > 0 of a labelled positive. By default `C_unl` times the number of unlabelled rows for each labelled one:
-        both groups weigh the same. The default of the function is inf, which has every labelled row right at any price,
-        and calls all rows positive where the classes overlap.
+        The cost of an error on a labelled positive row: infinite, or in [1e-100, 1e100]. By default `C_unl` n_unl /
+        n_pos, so that both groups have the same total cost. An infinite cost, the default of the function, has every
+        labelled row called positive at any price; where the classes overlap all rows are then called positive.
     scoring : str or callable, default "puf"
         What selects the point: "puf" or "err_star", which need no labelled negatives, "end" for the smallest lam, or a
-        function, as `SVMPath.select` takes it.
+        function ``scoring(y, predicted) -> float`` to maximise. See `SVMPath.select`.
 
     Examples
     --------

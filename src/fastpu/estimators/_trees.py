@@ -62,8 +62,8 @@ class HasTrees(FastpuClassifier):
 class ForestClassifier(HasTrees):
     """PU forest as a scikit-learn classifier: the mean of trees, each of all positives against some unlabelled rows.
 
-    Take it first for a table: columns of any kind and in any units, missing entries and categories are used as they
-    are, no prior is needed, and the defaults serve. `oob_decision_function_` ranks the unlabelled rows without a second
+    Try it first on a table. It takes columns of any kind and in any units, missing entries and categories as they are.
+    It needs no prior, and its defaults work well. `oob_decision_function_` ranks the unlabelled rows without a second
     fit.
 
     `fit` calls `fastpu.fit_forest` with these parameters.
@@ -160,14 +160,15 @@ class ForestClassifier(HasTrees):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, d)
-            The rows.
+            Rows of features.
         y : array-like of shape (n,)
-            Two labels, the larger one positive, or -1, 0 and 1; see `fastpu.estimators`.
+            Labels: two values, the larger one positive and the other one unlabelled, or -1, 0 and 1 for negative,
+            unlabelled and positive. `fastpu.estimators` says how labels are read.
         sample_weight : array-like of shape (n,), optional
-            Weights >= 0: the chances of rows to be drawn, relative to the others of their group.
+            Weights >= 0. The weight of a row is its chance to be drawn, relative to the other rows with its label.
         groups : array-like of shape (n,), optional
-            Which rows belong together, such as those of one customer: a label of any kind for each row. A bag has all
-            rows of a group or none, and so have the folds of a calibration.
+            A label of any kind for each row, which says which rows belong together, such as those of one customer. Bags
+            leave out whole groups, and the folds of a calibration keep the rows of a group together.
         init_model : TreeEnsemble, optional
             A forest of the same rows and arguments, the `model_` of another fit, to which trees are added.
 
@@ -305,16 +306,18 @@ class BoostedTreesClassifier(HasTrees):
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n, d)
-            The rows.
+            Rows of features.
         y : array-like of shape (n,)
-            Two labels, the larger one positive, or -1, 0 and 1; see `fastpu.estimators`.
+            Labels: two values, the larger one positive and the other one unlabelled, or -1, 0 and 1 for negative,
+            unlabelled and positive. `fastpu.estimators` says how labels are read.
         sample_weight : array-like of shape (n,), optional
-            Weights >= 0. A weight equals that many repetitions of the row.
+            Weights >= 0. A weight counts as that many repetitions of the row.
         eval_set : (X, y), optional
-            Rows that the rounds are judged by, with labels like those of `y`.
+            Held-out rows and their labels, by which the rounds are judged. The labels are like those of `y`.
         groups : array-like of shape (n,), optional
-            Which rows belong together, such as those of one customer: a label of any kind for each row. Bags, and the
-            folds of early stopping and of a calibration, keep the rows of a group together.
+            A label of any kind for each row, which says which rows belong together, such as those of one customer. Bags
+            leave out whole groups, and the folds of early stopping and of a calibration keep the rows of a group
+            together.
         init_model : TreeEnsemble, optional
             A model of the same rows and arguments, the `model_` of another fit, to which trees are added.
 

@@ -28,9 +28,9 @@ class TwoStepClassifier(MetaClassifier):
     rows, as in text. It also shows which rows are almost certainly negative.
 
     Step 1: some labelled positives, the spies, are put among the unlabelled rows, and `estimator` is fitted to the
-    other positives against all of these. The spies then get scores like the hidden positives. The limit t is the
-    largest score of a spy for which at most the share `spy_quantile` of the spies score lower. Unlabelled rows with
-    scores below t are reliable negatives. If there are none, the rows with the lowest score are, with a warning.
+    other positives against these. The spies then get scores like the hidden positives. The limit t is the largest score
+    of a spy for which at most the share `spy_quantile` of the spies score lower. Unlabelled rows with scores below t
+    are reliable negatives. If there are none, the rows with the lowest score are, with a warning.
 
     Step 2: `estimator` is fitted to all positives against the reliable negatives; the other unlabelled rows are left
     out. With ``max_iter > 1`` unlabelled rows that this fit calls negative become reliable negatives too, and the fit
@@ -45,18 +45,18 @@ class TwoStepClassifier(MetaClassifier):
         training rows without error, such as a tree of full depth, gives spies and unlabelled rows the same score, so
         step 1 finds nothing: limit its depth, or take a forest.
     spy_share : float, default 0.15
-        In (0, 1), the share of the labelled positives that are spies; one at least, and all but one at most. With
-        `groups` whole groups are spies, as few as have that share of the positives.
+        The share of the labelled positives that are spies, in (0, 1). At least one is a spy, and at most all but one.
+        With `groups` whole groups are spies, as few as have that share of the positives.
     spy_quantile : float, default 0.05
-        In [0, 1), the share of the spies that may have scores below t. If k of m spies have, the share (k + 1) / (m +
-        1) of the hidden positives does on average, and is lost to the negatives. With fewer than ``1 / spy_quantile``
+        The share of the spies that may have scores below t, in [0, 1). If k of m spies have, then on average the share
+        (k + 1) / (m + 1) of the hidden positives has, and counts as negative. With fewer than ``1 / spy_quantile``
         spies k is 0, and t is their lowest score.
     max_iter : int, default 1
-        Most fits in step 2.
+        The most fits in step 2, >= 1.
     response_method : {"auto", "predict_proba", "decision_function"}, default "auto"
         The method of `estimator` that gives the scores. "auto" is `predict_proba` if there is one.
-    random_state : int, Generator, RandomState or None
-        Draws the spies.
+    random_state : int >= 0, numpy.random.Generator, RandomState or None, default None
+        Seed or generator that draws the spies. None takes a fresh seed.
 
     Attributes
     ----------

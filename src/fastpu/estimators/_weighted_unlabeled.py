@@ -14,7 +14,7 @@ from fastpu.common._types import EstimatorLike, FoldsLike, Scenario
 from fastpu.estimators._clone_rows import CloneRows, folds_of
 from fastpu.estimators._inner_estimator import check_takes_weights
 from fastpu.estimators._meta_classifier import WithProbabilities
-from fastpu.model._prior import proper_prior, take_prior_in
+from fastpu.model._prior import PriorEstimate, proper_prior, take_prior_in
 
 _SMALLEST = 1e-9  # probabilities of being labelled are kept this far from 0 and 1, where their odds are 0 or infinite
 
@@ -54,18 +54,18 @@ class WeightedUnlabeledClassifier(WithProbabilities):
     estimator : classifier with predict_proba, whose fit takes sample_weight
         A classifier in scikit-learn's form, for positive and negative rows. Clones of it are fitted to the labels 1 and
         0. A PU classifier, which would take 0 for unlabelled, is refused.
-    prior : float
-        P(Y = 1), in (0, 1). In ``"case_control"`` it is pi, the share among the unlabelled rows, which `fastpu.priors`
-        can estimate. In ``"single_set"`` it is the share among all rows of the fit.
+    prior : float or PriorEstimate
+        The share of positives, P(Y = 1), in (0, 1): among the unlabelled rows, where it is pi, or, with
+        ``scenario="single_set"``, among all rows of the fit.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How rows were drawn: labelled and unlabelled rows separately, or all rows together, and some were labelled
-        later. In ``"single_set"`` pi is (prior n - n_P) / n_U, with sums of weights in place of numbers if there are
-        weights.
+        Which rows `prior` is the share of positives of. "case_control": of the unlabelled rows, which are a sample of
+        the population. "single_set": of all rows, because they are one sample and some of its positives were labelled.
+        pi is then (prior n - n_P) / n_U, with sums of weights in place of numbers if there are weights.
     cv : int, splitter or list of folds, default 5
-        The folds that the eta_i are estimated by: a number >= 2, where at most as many folds are made as there are
-        labelled positives, or a splitter or list of folds as scikit-learn's cross_val_predict takes it.
+        The folds by which the eta_i are estimated: a number >= 2, or a splitter or list of folds as scikit-learn's
+        cross_val_predict takes it. For a number there are at most as many folds as labelled positives.
     n_rounds : int, default 1
-        How many times the eta_i are estimated. From the second time on they are min(1, k f_i), where f_i is the
+        How many times the eta_i are estimated, >= 1. From the second time on they are min(1, k f_i), where f_i is the
         probability of the row by weighted fits to the other folds (expectation maximisation). More rounds help if
         `estimator` can represent P(Y = 1 | x) but not the odds of being labelled, such as a logistic regression where
         P(Y = 1 | x) is logistic.
@@ -112,7 +112,7 @@ class WeightedUnlabeledClassifier(WithProbabilities):
     estimator: EstimatorLike
     _needs_negatives = True
     _: KW_ONLY
-    prior: float
+    prior: float | PriorEstimate
     scenario: Scenario = "case_control"
     cv: FoldsLike = 5
     n_rounds: int = 1

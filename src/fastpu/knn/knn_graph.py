@@ -215,6 +215,7 @@ def knn_graph(X: MatrixLike, *, n_neighbors: int = 5, n_threads: int | None = No
     Returns
     -------
     KNNGraph
+        The neighbours: `indices` and `squared_distances`, both of shape (n, K). `similarity` makes W and R of them.
 
     Raises
     ------

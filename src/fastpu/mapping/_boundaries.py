@@ -49,7 +49,7 @@ class Boundary:
         scores = self.training.engine.scores(fit.rows, fit.dual_coef, fit.intercept, rows)
         if np.isnan(scores).any():
             dtype = self.training.dtype
-            raise ValueError(f"X must have entries so small that kernel values do not overflow {dtype}; scale X")
+            raise ValueError(f"X must have smaller entries, because kernel values overflow {dtype}; scale X")
         return scores
 
 

@@ -32,38 +32,41 @@ def ranking_curve(
     """Return recall, lift and, with a prior, precision for many numbers of flagged rows at once.
 
     Each point has the values and the intervals that `recall_at_k`, `lift_at_k` and `precision_at_k` give for its number
-    of rows. They hold if the labelled rows are a random sample of the positives.
+    of rows. They are right if the labelled rows are a random sample of the positives.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are left out.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
+        rows (-1) are left out.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
     prior : float or PriorEstimate, optional
-        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
-        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows. Only the precision needs a
-        prior; without one the curve has recall and lift alone.
+        The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows, the labelled ones included. An estimate of `fastpu.priors` is always that of the unlabelled rows. Only
+        the precision needs a prior: without one the curve has recall and lift alone.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
-        ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows together are one sample, and the prior is converted to that of the unlabelled rows.
     groups : array-like of shape (n,), optional
         A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
         interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_points : int, default 200
-        Most points of the curve, from 2 to 10^6. Half of them are at even distances and half at even ratios, so that
-        the top of the ranking is seen. With as many unlabelled rows or fewer there is a point for each row.
+        The most points of the curve, from 2 to 10^6. Half of them are at even distances and half at even ratios, so
+        that the curve is fine at the top of the ranking. With at most so many unlabelled rows there is a point for each
+        row.
     n_boot : int, default 0
-        Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the samples; None takes a fresh one.
+        The number of samples for a 90 % interval, from 0 to 10^9. With 0 there is no interval; 1000 are enough.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the samples. None takes a fresh seed.
 
     Returns
     -------
     RankingCurve
+        The points of the curve: `n_flagged`, `share`, `recall`, `lift` and, with a prior, `precision`, each with its
+        interval if `n_boot` is not 0.
 
     Raises
     ------

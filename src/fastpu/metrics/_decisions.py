@@ -32,7 +32,7 @@ def f1(y: LabelsLike, y_pred: LabelsLike, *, sample_weight: VectorLike | None = 
         Predicted labels in one of these codings, as from ``model.predict(X)``. If you have scores, pass
         ``scores > threshold``.
     sample_weight : array-like of shape (n,), optional
-        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
+        Weights >= 0, by default 1. A weight counts as that many repetitions of the row.
 
     Returns
     -------
@@ -82,23 +82,22 @@ def err_star(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
-        population in ``"single_set"``.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
+        rows (-1) are left out with ``scenario="case_control"``, and are part of the population with ``"single_set"``.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to.
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
-        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows.
+        The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows, the labelled ones included. An estimate of `fastpu.priors` is always that of the unlabelled rows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn. In ``"case_control"`` the unlabelled rows are a sample of the population, drawn apart
-        from the labelled ones. In ``"single_set"`` all rows together are that sample.
+        How the rows were drawn. "case_control": the unlabelled rows are a sample of the population, drawn apart from
+        the labelled ones. "single_set": all rows together are that sample.
     threshold : float, default 0.0
         Rows whose score is larger are called positive. Pass `model.threshold` for the decisions of a model.
     sample_weight : array-like of shape (n,), optional
-        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
+        Weights >= 0, by default 1. A weight counts as that many repetitions of the row.
 
     Returns
     -------
@@ -163,23 +162,22 @@ def error_rate(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
-        population in ``"single_set"``.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
+        rows (-1) are left out with ``scenario="case_control"``, and are part of the population with ``"single_set"``.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to.
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
-        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows.
+        The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows, the labelled ones included. An estimate of `fastpu.priors` is always that of the unlabelled rows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn. In ``"case_control"`` the unlabelled rows are a sample of the population, drawn apart
-        from the labelled ones. In ``"single_set"`` all rows together are that sample.
+        How the rows were drawn. "case_control": the unlabelled rows are a sample of the population, drawn apart from
+        the labelled ones. "single_set": all rows together are that sample.
     threshold : float, default 0.0
         Rows whose score is larger are called positive. Pass `model.threshold` for the decisions of a model.
     sample_weight : array-like of shape (n,), optional
-        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
+        Weights >= 0, by default 1. A weight counts as that many repetitions of the row.
 
     Returns
     -------
@@ -256,20 +254,19 @@ def puf_score(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are left out in ``"case_control"``, and are a part of the
-        population in ``"single_set"``.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
+        rows (-1) are left out with ``scenario="case_control"``, and are part of the population with ``"single_set"``.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn. In ``"case_control"`` the unlabelled rows are a sample of the population, drawn apart
-        from the labelled ones. In ``"single_set"`` all rows together are that sample.
+        How the rows were drawn. "case_control": the unlabelled rows are a sample of the population, drawn apart from
+        the labelled ones. "single_set": all rows together are that sample.
     threshold : float, default 0.0
         Rows whose score is larger are called positive. Pass `model.threshold` for the decisions of a model.
     sample_weight : array-like of shape (n,), optional
-        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
+        Weights >= 0, by default 1. A weight counts as that many repetitions of the row.
 
     Returns
     -------

@@ -43,7 +43,7 @@ def auc(y: LabelsLike, scores: VectorLike, *, sample_weight: VectorLike | None =
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Integers of one NumPy type are compared exactly, other numbers as float64.
     sample_weight : array-like of shape (n,), optional
-        One weight >= 0 for each row, which counts as that many repetitions of the row. By default all weights are 1.
+        Weights >= 0, by default 1. A weight counts as that many repetitions of the row.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def pn_risk(y: LabelsLike, scores: VectorLike) -> float:
     Parameters
     ----------
     y : array-like of shape (n,)
-        +1 for positive and -1 for negative rows. Rows that are 0, unlabelled, are left out. If your true labels are
+        Labels: +1 for positive rows, -1 for negative rows. Unlabelled rows (0) are left out. If your true labels are
         {1, 0} or booleans, call `auc`: here a 0 is not a negative row.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
@@ -138,8 +138,8 @@ def pu_auc(
 ) -> float | RankingEstimate:
     r"""Return an estimate of the AUC between positive and negative rows, without any labelled negatives.
 
-    The AUC between labelled positive and unlabelled rows, ties counted one half, takes the positives among the latter
-    for negatives. If a share :math:`\theta` of the unlabelled rows is positive, its expectation is
+    The AUC between labelled positive and unlabelled rows, ties counted one half, counts the positives among the
+    unlabelled rows as negatives. If a share :math:`\theta` of the unlabelled rows is positive, its expectation is
     :math:`(1 - \theta) \mathrm{AUC} + \theta / 2`. So, with the risk of `pu_risk`,
 
     .. math:: \widehat{\mathrm{AUC}} = \frac{1 - R_{PU} - \theta / 2}{1 - \theta}.
@@ -147,28 +147,28 @@ def pu_auc(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, which must be a random sample
-        of the positives, 0 (False or missing) for unlabelled rows. Rows that are -1, labelled negative, are left out in
-        ``"case_control"``, and count as unlabelled in ``"single_set"``.
+        Labels: +1 (or True) for labelled positive rows, which must be a random sample of the positives, 0 (False or
+        missing) for unlabelled rows. Labelled negative rows (-1) are left out with ``scenario="case_control"``, and
+        count as unlabelled with ``"single_set"``.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
-        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows. Too large a prior makes
-        the AUC too large.
+        The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows, the labelled ones included. An estimate of `fastpu.priors` is always that of the unlabelled rows. Too
+        large a prior makes the AUC too large.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
-        ``"single_set"`` all n rows together are one sample, and a prior :math:`\pi` is converted to :math:`\theta =
-        (\pi n - n_p) / (n - n_p)`.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        n rows together are one sample, and a prior :math:`\pi` is converted to :math:`\theta = (\pi n - n_p) / (n -
+        n_p)`.
     groups : array-like of shape (n,), optional
         A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
         interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
-        Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the samples; None takes a fresh one.
+        The number of samples for a 90 % interval, from 0 to 10^9. With 0 there is no interval; 1000 are enough.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the samples. None takes a fresh seed.
 
     Returns
     -------
@@ -187,17 +187,17 @@ def pu_auc(
     Warns
     -----
     EstimateWarning
-        If the estimate is outside [0, 1] by less: then 0 or 1 is returned. Also if `prior` is an estimate that is only
-        an upper bound, or that allows priors whose AUCs differ by more than 0.05.
+        If the estimate is outside [0, 1] by less than that: 0 or 1 is then returned. Also if `prior` is an estimate
+        that is only an upper bound, or that allows priors whose AUCs differ by more than 0.05.
 
     Notes
     -----
     O(n log n) time, O(n) memory. With one prior, models have the same order by this AUC and by `pu_risk`.
 
-    If an overall rate is passed as the share among the unlabelled rows, the prior and the AUC are too large: this is
-    how libraries come to report AUCs above 1. Such an AUC below 1 cannot be told from a correct one. For a perfect
-    ranking without ties the standard error of :math:`R_{PU}` is the root of :math:`(\theta / 3 - \theta^2 / 4) / n_u
-    + \theta^2 / (12 n_p)`.
+    If the share among all rows is passed as that among the unlabelled rows, the prior is too large, and so is the AUC.
+    This is how libraries come to report AUCs above 1. If such an AUC is below 1, nothing tells it from a correct one.
+    For a perfect ranking without ties the standard error of :math:`R_{PU}` is the root of :math:`(\theta / 3 - \theta^2
+    / 4) / n_u + \theta^2 / (12 n_p)`.
 
     The interval has Gaffke's limits for the mean of numbers between 0 and 1, which hold with few labelled rows, and
     covers what an estimated `prior` allows. With `groups` all rows of a group are drawn together.
@@ -281,8 +281,8 @@ def pu_risk(y: LabelsLike, scores: VectorLike) -> float:
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are left out.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
+        rows (-1) are left out.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
@@ -325,7 +325,7 @@ def un_risk(y: LabelsLike, scores: VectorLike) -> float:
     Parameters
     ----------
     y : array-like of shape (n,)
-        0 (or missing) for unlabelled and -1 for labelled negative rows. Rows that are +1 are left out.
+        Labels: 0 (or missing) for unlabelled rows, -1 for labelled negative rows. Positive rows (+1) are left out.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.

@@ -36,14 +36,15 @@ def precision_at_k(
 
     .. math:: \mathrm{precision} = \theta\, \mathrm{lift}, \qquad \theta = P(Y = 1 \mid \mathrm{unlabelled}),
 
-    with the lift of `lift_at_k`, and at most 1. Times k it is the number of positives that are found. It holds if the
-    labelled rows are a random sample of the positives, and it is proportional to the prior.
+    where the lift is that of `lift_at_k`; a value above 1 is cut off at 1. Times k the precision is the number of
+    positives that are found. It is right if the labelled rows are a random sample of the positives, and it is
+    proportional to the prior.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are left out.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
+        rows (-1) are left out.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
@@ -52,18 +53,18 @@ def precision_at_k(
         How many unlabelled rows are flagged. An int counts rows, from 1 to the number of unlabelled rows. A float in
         (0, 1] is a share of them, rounded to whole rows and at least one row. So 1 is one row, and 1.0 is all rows.
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
-        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows.
+        The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows, the labelled ones included. An estimate of `fastpu.priors` is always that of the unlabelled rows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
-        ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows together are one sample, and the prior is converted to that of the unlabelled rows.
     groups : array-like of shape (n,), optional
         A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
         interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
-        Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the samples; None takes a fresh one.
+        The number of samples for a 90 % interval, from 0 to 10^9. With 0 there is no interval; 1000 are enough.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the samples. None takes a fresh seed.
 
     Returns
     -------
@@ -80,18 +81,19 @@ def precision_at_k(
     Warns
     -----
     EstimateWarning
-        If the estimate was above 1 by more than 3 standard errors: then `prior` is too large, or the labelled rows are
-        not a random sample of the positives. Also if `prior` is an estimate that is only an upper bound, or that allows
-        priors whose precisions differ by more than 0.05. The warning gives the smallest and the largest of these.
+        If the estimate is above 1 by more than 3 standard errors before it is cut off: `prior` is then too large, or
+        the labelled rows are not a random sample of the positives. Also if `prior` is an estimate that is only an upper
+        bound, or that allows priors whose precisions differ by more than 0.05. The warning gives the smallest and the
+        largest of these precisions.
 
     Notes
     -----
-    The interval takes a number that is passed as `prior` for exact. For an estimate it covers all shares that are
-    `allowed`, and draws from its `samples` if it has any, as those of `fastpu.audit.estimate`.
+    A number that is passed as `prior` is taken as exact. For an estimate the interval covers all shares that are
+    `allowed`, and draws from `samples` if the estimate has any, as that of `fastpu.audit.estimate` has.
 
-    The interval is that of `recall_at_k` for the cut of these rows, times :math:`\theta n_u / k`. How many of the
-    flagged rows are positive is drawn too. So the interval holds for the rows that are flagged here, and for other rows
-    like them. With `groups` all rows of a group are drawn together and are taken to be alike.
+    The interval is that of `recall_at_k`, times :math:`\theta n_u / k`. The number of positives among the flagged rows
+    is drawn too. So the interval holds for the rows that are flagged here, and for other rows like them. With `groups`
+    all rows of a group are drawn together and are taken to be alike.
 
     Examples
     --------
@@ -142,25 +144,25 @@ def average_precision(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are left out.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
+        rows (-1) are left out.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
         Use scores of rows that the model was not fitted to: on its training rows every figure is too good.
     prior : float or PriorEstimate
-        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
-        in ``"single_set"``. An estimate of `fastpu.priors` is always of the unlabelled rows.
+        The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows, the labelled ones included. An estimate of `fastpu.priors` is always that of the unlabelled rows.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn. In ``"case_control"`` the labelled and the unlabelled rows are two samples. In
-        ``"single_set"`` all rows together are one sample, and the prior is converted to that of the unlabelled rows.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows together are one sample, and the prior is converted to that of the unlabelled rows.
     groups : array-like of shape (n,), optional
         A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
         interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
-        Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the samples; None takes a fresh one.
+        The number of samples for a 90 % interval, from 0 to 10^9. With 0 there is no interval; 1000 are enough.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the samples. None takes a fresh seed.
 
     Returns
     -------
@@ -177,27 +179,28 @@ def average_precision(
     Warns
     -----
     EstimateWarning
-        If the precision where half of the labelled positives are found was above 1 by more than 3 standard errors: then
-        `prior` is too large, or the labelled rows are not a random sample of the positives. Also if `prior` is an
-        estimate that is only an upper bound, or that allows priors whose values differ by more than 0.05. The warning
-        gives the smallest and the largest of these.
+        If the precision where half of the labelled positives are found is above 1 by more than 3 standard errors before
+        it is cut off: `prior` is then too large, or the labelled rows are not a random sample of the positives. Also if
+        `prior` is an estimate that is only an upper bound, or that allows priors whose values differ by more than 0.05.
+        The warning gives the smallest and the largest of these values.
 
     Notes
     -----
     Rows of equal scores are flagged together, so the order of rows does not matter. O(n log n) time and O(n) memory of
     n rows, and O(n) time more for each sample.
 
-    With few rows the estimate is biased. Precisions are cut off at 1 one by one, which makes it too small, and each
+    With few rows the estimate is biased. Each precision is cut off at 1, which makes the estimate too small, and each
     labelled row counts in its own recall, which makes it too large. In simulations, with 20 to 1,000 labelled positives
     and 300 to 20,000 unlabelled rows, the bias was at most half of the standard error of one estimate, in either
     direction, and one standard error where the truth is nearly 1. Estimates of less bias (a jackknife, a U statistic)
     have larger errors.
 
     The interval is about the population that the rows come from, and covers what an estimated `prior` allows. In each
-    sample the labelled rows have random weights, and the unlabelled ones are drawn anew. One further labelled row is
-    below all of them for the lower end, and above them for the upper end: for the mean of numbers between 0 and 1 that
-    gives exact limits, with few rows, too. Such samples have the bias twice, so the interval also covers the estimate
-    less its bias, with two standard deviations to either side. With `groups` all rows of a group are drawn together.
+    sample the labelled rows have random weights, and the unlabelled ones are drawn anew. One more labelled row is
+    added: below all others for the lower end, and above them for the upper end. For the mean of numbers between 0 and 1
+    this gives exact limits, with few rows, too. Such samples have the bias twice, so the interval also covers the
+    estimate less its bias, with two standard deviations to either side. With `groups` all rows of a group are drawn
+    together.
 
     References
     ----------

@@ -34,8 +34,8 @@ def recall_at_k(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are left out.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
+        rows (-1) are left out.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
@@ -47,9 +47,9 @@ def recall_at_k(
         A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
         interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
-        Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the samples; None takes a fresh one.
+        The number of samples for a 90 % interval, from 0 to 10^9. With 0 there is no interval; 1000 are enough.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the samples. None takes a fresh seed.
 
     Returns
     -------
@@ -106,14 +106,14 @@ def lift_at_k(
     .. math:: \mathrm{lift} = \frac{\mathrm{recall}}{k / n_u}
         = \frac{\mathrm{precision}}{\mathrm{share\ of\ positives\ among\ the\ unlabelled\ rows}}
 
-    The recall is that of `recall_at_k`, and n_u is the number of unlabelled rows. No prior is needed: for one k the
-    lift orders models as the precision does. It holds if the labelled rows are a random sample of the positives.
+    The recall is that of `recall_at_k`, and n_u is the number of unlabelled rows. No prior is needed: for a given k the
+    lift orders models as the precision does. It is right if the labelled rows are a random sample of the positives.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels as `fastpu.as_labels` reads them: +1 (or True) for labelled positive rows, 0 (False or missing) for
-        unlabelled rows. Rows that are -1, labelled negative, are left out.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. Labelled negative
+        rows (-1) are left out.
     scores : array-like of shape (n,)
         One score for each row, larger for rows that are more likely positive. Infinite scores are allowed. Rows
         whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
@@ -125,9 +125,9 @@ def lift_at_k(
         A label of any kind for each row, which says which rows belong together, such as those of one customer. Only the
         interval depends on it: it then counts groups and not rows. By default each row is a group.
     n_boot : int, default 0
-        Number of samples for a 90 % interval, at most 10^9. 1000 samples are enough; with 0 there is no interval.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the samples; None takes a fresh one.
+        The number of samples for a 90 % interval, from 0 to 10^9. With 0 there is no interval; 1000 are enough.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the samples. None takes a fresh seed.
 
     Returns
     -------

@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_float, check_k
 from fastpu.common._text import describe
+from fastpu.common._types import LabelsLike
 from fastpu.common._warn import warn
+from fastpu.data._validate import check_labels
 from fastpu.exceptions import EstimateWarning
+from fastpu.model._lazy import computed
 from fastpu.model._prior import PriorEstimate, check_prior, said_of_wide
 from fastpu.model._threshold import matched_threshold, prior_threshold
 
@@ -36,12 +39,27 @@ class CutRows:
                 "X_unl must be given for with_threshold, got None: no unlabelled training row has an out-of-bag score, "
                 "as every bag holds all of them; pass unlabelled rows that the model was not fitted to"
             )
-        mass = None if weights is None else weights[rows]
+        mass = None if weights is None or np.ptp(weights[rows]) == 0 else weights[rows]
         return cls(scores[rows], mass, "unlabelled training rows, by their out-of-bag scores,")
 
 
-def check_one_rule(prior: object, k: object, value: object, X_unl: object) -> None:
-    """Raise unless exactly one of the first three is given, and no rows are given with `value`."""
+def unlabelled_rows(y: LabelsLike, n_rows: int, fitted: NDArray[np.int8] | None) -> NDArray[np.bool_]:
+    """Return which training rows are unlabelled by the labels that a user gives; `fitted` are those of the fit."""
+    labels = check_labels(computed(y), n_rows)
+    rows: NDArray[np.bool_] = labels == 0
+    if not rows.any():
+        raise ValueError("y must have at least one unlabelled row (0) for with_threshold, got none")
+    if fitted is not None and (rows & (fitted != 0)).any():
+        row = int(np.argmax(rows & (fitted != 0)))
+        raise ValueError(
+            f"y must be labels of the training rows, in their order: row {row} is unlabelled there, and was labelled "
+            f"{fitted[row]:+d} in the fit"
+        )
+    return rows
+
+
+def check_one_rule(prior: object, k: object, value: object, X_unl: object, y: object) -> None:
+    """Raise unless exactly one of the first three is given, no rows with `value`, and no `y` with other rows."""
     passed = [name for name, argument in (("prior", prior), ("k", k), ("value", value)) if argument is not None]
     if len(passed) != 1:
         raise ValueError(
@@ -49,6 +67,9 @@ def check_one_rule(prior: object, k: object, value: object, X_unl: object) -> No
         )
     if value is not None and X_unl is not None:
         raise ValueError(f"X_unl must be None with value, which needs no rows, got {describe(X_unl)}")
+    if y is not None and (value is not None or X_unl is not None):
+        other = "value, which needs no rows" if X_unl is None else "X_unl, all rows of which are unlabelled"
+        raise ValueError(f"y must be None with {other}, got {describe(y)}; it has the labels of the training rows")
 
 
 def threshold_at(value: object) -> tuple[float, str]:

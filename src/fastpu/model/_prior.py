@@ -28,22 +28,21 @@ _ROUNDING = 1e-9
 class PriorEstimate:
     """An estimate of P(Y = 1) among the unlabelled rows.
 
-    It goes wherever a `prior` goes, which takes `value` and gives an `EstimateWarning` where `is_wide` is true. Metrics
-    say what the ends of the range make of their values, and their intervals cover them.
+    Pass it wherever a `prior` is taken. Fits use its `value`, and give an `EstimateWarning` if `is_wide` is true.
+    Intervals of metrics cover the range of the estimate, and their warnings give the values at its ends.
 
     Attributes
     ----------
     value : float
         In (0, 1), so that it can be the `prior` of a fit.
     interval : tuple of two floats, or None
-        The middle 95 % of `samples`; None without a bootstrap. It has the spread of the estimate, not its bias.
+        The middle 95 % of `samples`; None without a bootstrap. It shows how the estimate varies, not its bias.
     samples : ndarray of float64, shape (n_boot,)
         Estimates from samples drawn with replacement from the positive and from the unlabelled rows.
     allowed : tuple of two floats, or None
-        The least and the largest share that the scores of rows by a model of other rows do not contradict, with some
-        95 %. The largest follows from counts alone. The least is that of a logistic model of the scores, and can be too
-        large where some negative rows look like positive ones: from labelled positive and unlabelled rows alone nobody
-        can tell these apart.
+        The least and the largest share that held-out scores do not contradict, with some 95 %. The largest follows from
+        counts alone. The least is that of a logistic model of the scores. It can be too large if some negative rows
+        look like positive ones, which nobody can tell apart from labelled positive and unlabelled rows alone.
     """
 
     value: float
@@ -53,7 +52,7 @@ class PriorEstimate:
 
     @property
     def only_upper_bound(self) -> bool:
-        """Whether less than 0.4 of `value` is allowed too: classes overlap too much, or there are too few rows."""
+        """Whether shares below 0.4 of `value` are allowed too: classes overlap too much, or there are too few rows."""
         return self.allowed is not None and self.allowed[0] < _FAR_BELOW * self.value
 
     @property
@@ -63,7 +62,7 @@ class PriorEstimate:
 
     @property
     def is_wide(self) -> bool:
-        """Whether the data allow shares that are far from `value` on either side, so that it is no number to go by."""
+        """Whether the data allow shares that are far from `value` on either side, so that `value` alone misleads."""
         return self.open_range is not None and (self.only_upper_bound or self.open_range[1] > self.value / _FAR_BELOW)
 
     def __repr__(self) -> str:

@@ -43,14 +43,14 @@ def calibration(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels: +1 positive, 0 unlabelled, at least one of each. The rows must be held-out ones, or training rows with
-        out-of-bag probabilities (`TreeEnsemble.oob_predict_proba`).
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows; there must be one of each. The rows must be
+        held-out ones, or training rows with out-of-bag probabilities (`TreeEnsemble.oob_predict_proba`).
     proba : array-like of shape (n,) or (n, 2)
         Probabilities of the positive class, or of both classes, as `Model.predict_proba` returns them. Rows with NaN,
         which were in every bag, are left out.
     prior : float or PriorEstimate, optional
-        P(Y = 1) among the unlabelled rows, in (0, 1). By default the mean of their probabilities, which is the prior
-        that they were calibrated for.
+        The share of positives P(Y = 1) among the unlabelled rows, in (0, 1). By default the mean of their
+        probabilities, which is the prior that they were calibrated for.
     groups : array-like of shape (n,), optional
         Which rows belong together, such as those of one customer: a label of any kind for each row. The bars then
         count groups and not rows. By default each row counts by itself.

@@ -59,9 +59,11 @@ def path(
         The criterion for the held-out rows: `fastpu.metrics.puf_score`, or `fastpu.metrics.err_star`, which needs
         `prior`.
     prior : float or PriorEstimate, optional
-        P(Y = 1), in (0, 1), for "err_star".
+        The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows. "err_star" needs it.
     scenario : {"case_control", "single_set"}, default "case_control"
-        What `prior` is a share of: of the unlabelled rows, or of all rows in ``"single_set"``.
+        How the rows were drawn. "case_control": the unlabelled rows are a sample of the population, drawn apart from
+        the labelled ones. "single_set": all rows are one sample, and some of its positives were labelled.
     n_lines : int, default 50
         Most lines to draw. If there are more, those that vary most are drawn.
     ax : matplotlib Axes or pair of them, optional

@@ -40,7 +40,7 @@ def ranking(
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels: +1 positive, 0 unlabelled, at least one of each.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows; there must be one of each.
     scores : array-like of shape (n,)
         Scores of the rows by a model that was not fitted to them, such as out-of-bag scores. Rows whose score is NaN
         are left out, with a warning.
@@ -51,9 +51,10 @@ def ranking(
         Which rows belong together, such as those of one customer: a label of any kind for each row. The bands then
         count groups and not rows. By default each row counts by itself.
     n_boot : int, default 200
-        Number of bootstrap samples for the bands, which are 90 % intervals for each single point. 0 draws no bands.
+        The number of bootstrap samples for the bands, which are 90 % intervals for each single point, from 0 to 10^9.
+        With 0 there are no bands.
     random_state : int >= 0, numpy.random.Generator or None, default 0
-        Draws the samples.
+        Seed or generator that draws the samples. None takes a fresh seed.
     ax : pair of matplotlib Axes, optional
         Where to draw. By default a new figure.
 

@@ -45,8 +45,8 @@ def decision_regions(
     X : array-like, sparse matrix or DataFrame of shape (n, 2)
         Rows to draw. They also set the limits of the axes.
     y : array-like of shape (n,)
-        +1 positive (blue circles), 0 unlabelled (grey dots), -1 negative (orange triangles). True labels {1, -1} are
-        taken too.
+        Labels: +1 for positive rows (blue circles), 0 for unlabelled rows (grey dots), -1 for negative rows (orange
+        triangles). True labels {1, -1} are taken too.
     resolution : int, default 200
         Points along each axis at which the model is evaluated.
     max_rows : int, default 2000
@@ -130,7 +130,7 @@ def score_histogram(
     X : array-like, sparse matrix, DataFrame or BinnedFeatures of shape (n, d)
         Rows to score, best rows that the model was not fitted to.
     y : array-like of shape (n,)
-        +1 positive, 0 unlabelled, -1 negative. True labels {1, -1} are taken too.
+        Labels: +1 for positive rows, 0 for unlabelled rows, -1 for negative rows. True labels {1, -1} are taken too.
     bins : int, default 50
         Number of bins, which are the same for all groups.
     ax : matplotlib Axes, optional

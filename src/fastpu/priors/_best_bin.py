@@ -46,44 +46,44 @@ def bbe(
 
     Rows are scored by models that have not been fitted to them. Let q_u and q_p be the shares of the unlabelled and of
     the positive rows above a cut of the scores. The ratio q_u / q_p is at least the prior for every cut, and equal to
-    it if all rows above are positive. The best bin is above the cut with the least upper bound of the ratio: the upper
-    end of q_u over the lower end of q_p, each an exact binomial bound (Clopper and Pearson) of 98 %, which is narrow
-    for small shares.
+    it if all rows above are positive. The best bin lies above the cut with the least upper bound of the ratio. That
+    bound is the upper end of q_u divided by the lower end of q_p, each an exact binomial bound (Clopper and Pearson) of
+    98 %.
 
     If no bin holds positives alone, this ratio is too large. How fast it falls towards the largest scores shows how
-    much is left at the end: a logistic model of the same scores, P(negative | s) : P(positive | s) proportional to
-    e^-(a s + b), has a likelihood for each share. The estimate is the ratio of the best bin, moved into the shares that
-    the likelihood allows within a standard error.
+    much too large: a logistic model of the same scores, in which the odds of negative against positive rows are
+    proportional to e^-(a s + b), gives each share a likelihood. The estimate is the ratio of the best bin, or the
+    nearest share that the likelihood allows within a standard error.
 
     Parameters
     ----------
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d), or None
-        Rows; None if `scores` are passed. The unit of a column does not matter to the default `fit`. Missing entries
-        and categories are taken as they are. Leave out copies of rows, such as oversampled positives: models that have
-        seen one copy score the other, and the estimate becomes too small.
+        Rows of features, or None if `scores` are passed. The units of columns do not matter to the default `fit`.
+        Missing entries and categories are taken as they are. Leave out copies of rows, such as oversampled positives:
+        models that have seen one copy score the other, and the estimate becomes too small.
     y : array-like of shape (n,)
-        +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows; at least two of each. Rows
-        that are -1, labelled negative, are left out.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. There must be at
+        least two of each. Labelled negative rows (-1) are left out.
     scores : array-like of shape (n,), optional
-        In place of `X` and `fit`: one score for each row, larger for rows that are more like the positive ones, each by
-        a model that was not fitted to the row. Take `oob_decision_function` of a forest, which costs one fit and not
-        fifteen, or scores of rows that were held out. Scores of training rows make the estimate far too small. Rows
-        whose score is NaN, as out-of-bag scores may be, are left out, with a warning.
+        In place of `X` and `fit`: one score for each row, larger for rows that are more like the positive ones, by a
+        model that was not fitted to the row. Take `oob_decision_function` of a forest, which costs one fit in place of
+        fifteen, or scores of held-out rows. Scores of training rows make the estimate far too small. Rows whose score
+        is NaN, as out-of-bag scores may be, are left out, with a warning.
     fit : callable, optional
-        ``fit(X, y) -> model`` with y in {1, 0}, whose ``model.decision_function(X)`` is larger for rows that are more
-        like the positive ones. It gets rows of the kind that you pass, such as frames. By default two models are added
-        up: 100 boosted stumps (`fit_pnu_auc_boost`), and squared-loss AUC in 200 Gaussian basis functions
-        (`fastpu.baselines.fit_ls_auc`), or a forest of 200 trees (`fit_forest`) if entries are missing or infinite, or
-        columns have categories.
+        A function ``fit(X, y) -> model`` with `y` in {1, 0}, whose ``model.decision_function(X)`` is larger for rows
+        that are more like the positive ones. It gets rows of the kind that you pass, such as frames. By default two
+        models are added up: 100 boosted stumps (`fastpu.fit_pnu_auc_boost`), and squared-loss AUC in 200 Gaussian basis
+        functions (`fastpu.baselines.fit_ls_auc`). If entries are missing or infinite, or columns have categories, a
+        forest of 200 trees (`fastpu.fit_forest`) takes the place of the second.
     groups : array-like of shape (n,), optional
         A label of any kind for each row, which says which rows belong together, such as those of one customer. Folds
         then hold out whole groups, and `n_boot` draws whole groups. `allowed` takes the rows of a group to be alike:
         it counts as many rows as there are groups, or fewer if groups differ in size. Without `groups` the estimate is
         far too small if the rows of a group are alike, and `allowed` is too narrow.
     n_boot : int, default 0
-        Number of bootstrap samples for an interval, at most 10^9; with 0 there is no interval.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of all that is drawn; None takes a fresh one.
+        The number of bootstrap samples for a 95 % interval, from 0 to 10^9. With 0 there is no interval.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of all that is drawn. None takes a fresh seed.
     n_threads : int, optional
         The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same
         for any number.
@@ -91,11 +91,11 @@ def bbe(
     Returns
     -------
     PriorEstimate
-        Its `value` is at most 0.99. Its `allowed` goes from the least share that the likelihood allows (95 %) to the
-        largest of that and the bound of the best bin. `allowed` begins at 0 if fewer than half of the labelled rows
-        have scores at which, by the likelihood, less than a fifth of the unlabelled rows are negative: then the ratio
-        has no flat part that would show where it ends. All are medians over three partitions into folds, unless
-        `scores` are passed.
+        The estimate. Its `value` is at most 0.99. Its `allowed` goes from the least share that the likelihood allows
+        (95 %) to the largest such share or the bound of the best bin, whichever is larger. `allowed` begins at 0 if the
+        ratio has no flat part that shows where it ends: that is, if fewer than half of the labelled rows have scores at
+        which, by the likelihood, less than a fifth of the unlabelled rows are negative. All numbers are medians over
+        three partitions into folds, unless `scores` are passed.
 
     Raises
     ------

@@ -19,7 +19,7 @@ def require_rows_or_scores(X: object, function: str) -> None:
     """Raise TypeError if there are no rows, and say how to pass scores in their place."""
     if X is None:
         raise TypeError(
-            f"X must be rows, got None; without rows, pass scores by a model that was not fitted to them: "
+            f"X must be given, got None; without rows, pass scores by a model that was not fitted to them: "
             f"{function}(None, y, scores=...)"
         )
 

@@ -52,21 +52,21 @@ def km2(
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d), or None
-        Rows of numbers; None if `scores` are passed. Columns are divided by their spread, so that their units do not
-        matter. Missing entries and categories are refused, since distances between such rows are not defined.
+        Rows of numbers, or None if `scores` are passed. Columns are divided by their spread, so that their units do not
+        matter. Missing entries and categories are refused, because distances between such rows are not defined.
     y : array-like of shape (n,)
-        +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows; at least two of each. Rows
-        that are -1, labelled negative, are left out.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. There must be at
+        least two of each. Labelled negative rows (-1) are left out.
     scores : array-like of shape (n,), optional
-        In place of `X`: one score for each row, larger for rows that are more like the positive ones, each by a model
-        that was not fitted to the row, such as `oob_decision_function` of a forest. Rows whose score is NaN are left
-        out, with a warning.
+        In place of `X`: one score for each row, larger for rows that are more like the positive ones, by a model that
+        was not fitted to the row, such as `oob_decision_function` of a forest. Rows whose score is NaN are left out,
+        with a warning.
     max_rows : int, default 1000
-        At least 2. If there are more different positive or unlabelled rows, so many of them are drawn.
+        The most different rows of each kind that are used, >= 2. If there are more, that many of them are drawn.
     n_boot : int, default 0
-        Number of bootstrap samples for an interval, at most 10^9; with 0 there is no interval.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of all that is drawn; None takes a fresh one.
+        The number of bootstrap samples for a 95 % interval, from 0 to 10^9. With 0 there is no interval.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator of all that is drawn. None takes a fresh seed.
     n_threads : int, optional
         The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same
         for any number.
@@ -85,9 +85,9 @@ def km2(
     Warns
     -----
     EstimateWarning
-        If |m_u - m_p|^2 is less than twice what it is on average for two samples of one distribution: then the estimate
-        is made of noise. If the estimate is outside of what is allowed. If shares below 0.4 of the estimate are
-        allowed: then it is only an upper bound.
+        If |m_u - m_p|^2 is less than twice its mean for two samples of one distribution, so that the estimate is made
+        of noise. If the estimate is outside of what is allowed. If shares below 0.4 of the estimate are allowed, so
+        that it is only an upper bound.
 
     Notes
     -----

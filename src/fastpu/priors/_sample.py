@@ -140,7 +140,8 @@ def sample_of(
     pos, unl = np.flatnonzero(labels[counted] == 1), np.flatnonzero(labels[counted] == 0)
     for name, rows in (("positive", pos), ("unlabelled", unl)):
         if rows.size < 2:
-            raise ValueError(f"y must have at least two {name} rows for {function}, got {rows.size}")
+            scored = "" if has_score is None else " with a score"
+            raise ValueError(f"y must have at least two {name} rows{scored} for {function}, got {rows.size}")
     group = cluster_numbers(groups, n_rows)
     if group is None:
         return counted, Sample(pos, unl)

@@ -151,53 +151,59 @@ def scar_test(
 ) -> ScarTest:
     """Test, column by column, that labelled rows are a random sample of the positives ("SCAR").
 
-    If they are, labelled and unlabelled positives differ in no column. The unlabelled positives are not known, but some
-    can be found. For each column, rows are scored by models of the *other* columns, which tell labelled from unlabelled
-    rows of other folds. So neither the column nor a row's own label decides which rows are compared. Nearly all rows
-    with the largest scores are positive. Among these, labelled and unlabelled rows are compared in the column: by the
-    largest difference of their shares above a cut (Kolmogorov and Smirnov), or of their shares in a category. The
-    p-value says how often a difference is as large if labels are dealt out to these rows at random.
+    If labels are at random, labelled and unlabelled positives differ in no column. The unlabelled positives are not
+    known, but some can be found. For each column, rows are scored by models of the *other* columns, which are fitted to
+    tell labelled from unlabelled rows of other folds. So neither the column nor a row's own label decides which rows
+    are compared. Nearly all rows with the largest scores are positive. Among these, labelled and unlabelled rows are
+    compared in the column, by the largest difference of their shares above a cut (Kolmogorov and Smirnov), or of their
+    shares in a category. The p-value is how often a difference is as large if labels are dealt out to these rows at
+    random.
 
     Parameters
     ----------
     X : array-like, CSR matrix or DataFrame of shape (n, d)
-        At least two columns. The unit of a column does not matter to the default `fit`. Missing entries and categories
-        are taken as they are: a missing entry is compared as a number below all others.
+        Rows of features, with at least two columns. The units of columns do not matter to the default `fit`. Missing
+        entries and categories are taken as they are: a missing entry is compared as a number below all others.
     y : array-like of shape (n,)
-        +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows; at least two of each. Rows
-        that are -1, labelled negative, are left out.
+        Labels: +1 (or True) for labelled positive rows, 0 (False or missing) for unlabelled rows. There must be at
+        least two of each. Labelled negative rows (-1) are left out.
     prior : float or PriorEstimate, optional
-        P(Y = 1), in (0, 1): among the unlabelled rows in ``"case_control"``, among all rows including the labelled ones
-        in ``"single_set"``. If in doubt, pass too small a one. It decides how many rows are compared: as many of the
-        largest scores as leave 90 % of the unlabelled rows among them positive. That share is estimated by prior
-        (labelled rows above / n_pos) / (unlabelled rows above / n_unl). The other 10 % could change the difference by
-        10 % at most, which is taken off before the difference is compared with chance.
+        The share of positives P(Y = 1), in (0, 1): among the unlabelled rows or, with ``scenario="single_set"``, among
+        all rows, the labelled ones included. An estimate of `fastpu.priors` is always that of the unlabelled rows. If
+        in doubt, pass too small a prior.
+
+        It decides how many rows are compared: as many of the largest scores as leave 90 % of the unlabelled rows among
+        them positive. That share is estimated by prior (labelled rows above / n_pos) / (unlabelled rows above / n_unl).
+        The other 10 % could change the difference by 10 % at most, which is taken off before the difference is compared
+        with chance.
     scenario : {"case_control", "single_set"}, default "case_control"
-        How the rows were drawn, for `prior`. In ``"case_control"`` the labelled and the unlabelled rows are two
-        samples. In ``"single_set"`` all rows together are one sample, and the prior is converted.
+        How the rows were drawn. "case_control": the labelled and the unlabelled rows are two samples. "single_set": all
+        rows together are one sample, and the prior is converted to that of the unlabelled rows.
     n_top : int, optional
-        In place of `prior`: how many unlabelled rows, at least 10, those with the largest scores, are taken for
-        positive. The test is valid only if they are.
+        In place of `prior`: how many unlabelled rows, those with the largest scores, are taken for positive, >= 10. The
+        test is valid only if they are positive.
     columns : str, int, slice, list of str or of int, or mask, optional
-        The columns to test; by default all.
+        The columns to test, by their names or numbers. By default all.
     groups : array-like of shape (n,), optional
         A label of any kind for each row, which says which rows belong together, such as those of one customer. Folds
         then hold out whole groups, and each group counts once: by that row whose score is the median of its labelled
         rows, and by one of its unlabelled rows in the same way. `prior` and `n_top` are then shares and numbers of
         groups. Without `groups`, p-values are far too small where whole groups are labelled and their rows are alike.
     fit : callable, optional
-        ``fit(X, y) -> model`` with y in {1, 0}, whose ``model.decision_function(X)`` is larger for rows that are more
-        like the positive ones. It gets rows of the kind that you pass, without the column that is tested. By default
-        two models are added up: 100 boosted stumps (`fit_pnu_auc_boost`), and squared-loss AUC in 200 Gaussian basis
-        functions (`fastpu.baselines.fit_ls_auc`), or a forest of 200 trees if entries are missing or columns have
-        categories. Scores that you have cannot be passed: their model has seen the column.
+        A function ``fit(X, y) -> model`` with `y` in {1, 0}, whose ``model.decision_function(X)`` is larger for rows
+        that are more like the positive ones. It gets rows of the kind that you pass, without the column that is tested.
+        By default two models are added up: 100 boosted stumps (`fastpu.fit_pnu_auc_boost`), and squared-loss AUC in 200
+        Gaussian basis functions (`fastpu.baselines.fit_ls_auc`). If entries are missing or columns have categories, a
+        forest of 200 trees takes the place of the second. Scores that you have cannot be passed: their model has seen
+        the column.
     n_permutations : int, default 999
-        From 1 to 10^6. No p-value is below 1 / (n_permutations + 1); for d columns take 20 d or more.
+        The number of permutations, from 1 to 10^6. No p-value is below 1 / (n_permutations + 1); for d columns take 20
+        d or more.
     n_divisions : int, default 10
-        From 1 to 1000. A row's score is the mean over so many divisions of the rows into folds. With more divisions the
-        p-value depends less on `random_state`.
-    random_state : int >= 0, numpy.random.Generator or None
-        Seed of the folds and of the permutations; None takes a fresh one.
+        The number of divisions of the rows into folds, from 1 to 1000. A row's score is the mean over them. With more
+        divisions the p-value depends less on `random_state`.
+    random_state : int >= 0, numpy.random.Generator or None, default None
+        Seed or generator that draws the folds and the permutations. None takes a fresh seed.
     n_threads : int, optional
         The most threads to use, >= 1. By default, one for each CPU that this process may use. The result is the same
         for any number.
@@ -219,18 +225,19 @@ def scar_test(
 
     Notes
     -----
-    **A small p-value** says that labels depend on this column or on others that go along with it. If positives of one
-    kind are labelled, more of the unlabelled rows with large scores are negative than the prior says, and columns that
-    tell the classes apart then differ a little, too. Begin with the column of the largest difference.
+    **A small p-value** says that labels depend on this column or on others that go along with it. If only positives of
+    one kind are labelled, more of the unlabelled rows with large scores are negative than the prior says; columns that
+    tell the classes apart then differ a little, too. So begin with the column of the largest difference.
 
-    **A large p-value** proves little. A column cannot be tested if the others do not tell positive rows, and labels may
-    depend on something that is no column. Without a region of surely positive rows nothing can be tested.
+    **A large p-value** proves little. A column cannot be tested if the other columns do not tell which rows are
+    positive, and labels may depend on something that is not a column. Without a region of surely positive rows nothing
+    can be tested.
 
     In simulations of labels at random, with 600 rows, six columns and a linear `fit`, 4 to 6 % of the p-values were
-    below 0.05 where `n_top` was half of the positives, and less than 1 % with the true prior, since 10 % of impurity is
-    taken off. If the classes overlap so much that many of the `n_top` rows are negative, more are. Where labels
-    depended on a column (log odds of one for each standard deviation), its p-value was below 0.05 in 85 to 100 % with
-    the true prior. p-values in mid-range differ from seed to seed by a standard deviation of .05 to .09, which
+    below 0.05 where `n_top` was half of the positives, and less than 1 % with the true prior, because 10 % of impurity
+    is taken off. More are below 0.05 if the classes overlap so much that many of the `n_top` rows are negative. Where
+    labels depended on a column (log odds of one for each standard deviation), its p-value was below 0.05 in 85 to 100 %
+    with the true prior. p-values in mid-range differ from seed to seed by a standard deviation of .05 to .09, which
     `p_halves` shows, and 1.4 to 2 times as much with a single division.
 
     For each column and division five models are fitted to four fifths of the rows. For the m rows that are compared,

@@ -23,7 +23,15 @@ _MOST_POINTS = 10**6
 
 
 class Sensitivity(NamedTuple):
-    """The values of a quantity for several priors: two arrays of one length."""
+    """The values of a quantity for several priors.
+
+    Attributes
+    ----------
+    priors : ndarray of float64, shape (m,)
+        The priors that were tried.
+    values : ndarray of float64, shape (m,)
+        The value of the quantity for each of them.
+    """
 
     priors: NDArray[np.float64]
     values: NDArray[np.float64]
@@ -48,10 +56,11 @@ def sensitivity(
     Parameters
     ----------
     function : callable
-        ``function(prior) -> float``, such as an AUC, or the error of a model that is fitted with this prior.
+        A function ``function(prior) -> float``, such as an AUC, or the error of a model that is fitted with this prior.
     priors : array-like of shape (m,), or PriorEstimate
-        The priors to try, each in (0, 1). For an estimate, `n_points` priors at even distances are tried: over its
-        `interval` if it has one, else over what is `allowed`, and over both if `allowed` reaches far from `value`.
+        The priors to try, each in (0, 1). For an estimate, `n_points` priors at even distances are tried. They go over
+        its `interval` if it has one, over what is `allowed` if it has none, and over both if `allowed` reaches far from
+        `value`.
     n_points : int, default 11
         How many priors are tried for an estimate, from 2 to 10^6.
 

@@ -40,7 +40,7 @@ class PualMachine(KernelExpansion):
     """A classifier of `fit_pual`, `fit_gllc` or `fit_bls_svm`, linear or in the space of a kernel.
 
     With the linear kernel f(x) = coef'x + intercept; with others f(x) = sum_s dual_coef[s] K(x_s, x) + intercept over
-    all training rows x_s, or over the landmarks of Nystroem's method. `predict` says +1 where f(x) > 0.
+    all training rows x_s, or over the landmarks of Nystroem's method. `predict` gives +1 where f(x) > 0.
 
     Attributes
     ----------

@@ -14,6 +14,7 @@ from fastpu.common._progress import Report, on_round
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._training_rows import check_eval_pair
 from fastpu.data._validate import check_labels, check_matrix
+from fastpu.kernels._basis import GaussBasis
 from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.risk._held_out import Split
 from fastpu.risk._options import NnpuOptions
@@ -58,8 +59,11 @@ def open_eval_set(eval_set: object, rows: RiskRows) -> JudgingRows | None:
     with np.errstate(over="ignore"):
         matrix = matrix.convert(rows.matrix.dtype, sparse=rows.matrix.is_sparse)
     if not np.isfinite(matrix.entries).all():
-        raise ValueError(f"X of eval_set must hold numbers of {rows.matrix.dtype}, the dtype of X, got larger ones")
-    if basis.centers is not None and basis.bandwidth is not None:
+        raise ValueError(
+            f"X of eval_set must hold numbers within the range of {rows.matrix.dtype}, the dtype of X, got larger "
+            f"ones; pass X as float64"
+        )
+    if isinstance(basis, GaussBasis):
         matrix = DenseMatrix(gauss_features(matrix, basis.centers, basis.bandwidth, rows.options.n_threads))
     return JudgingRows(rows.columns.moved(matrix), labels, None)
 

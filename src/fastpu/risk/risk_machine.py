@@ -45,7 +45,7 @@ class RiskRound:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RiskMachine(Model):
-    """A linear classifier in the features or in Gaussian basis functions; `predict` says +1 where f(x) > 0.
+    """A linear classifier in the features or in Gaussian basis functions; `predict` gives +1 where f(x) > 0.
 
     f(x) = coef'x + intercept, or sum_c coef[c] exp(-|x - centers[c]|^2 / (2 bandwidth^2)) + intercept.
 
@@ -124,7 +124,7 @@ class RiskMachine(Model):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RiskNetwork(Model):
-    """A network with one hidden layer; `predict` says +1 where f(x) > 0.
+    """A network with one hidden layer; `predict` gives +1 where f(x) > 0.
 
     f(x) = sum_j coef[j] max(0, hidden_intercept[j] + sum_f x[f] hidden_coef[f, j]) + intercept.
 

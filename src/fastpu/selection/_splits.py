@@ -37,7 +37,8 @@ def check_folds(cv: object, n_rows: int, *, others: str = "an integer >= 2") -> 
                     f"pair {k}"
                 )
             if numbers.min() < 0 or numbers.max() >= n_rows:
-                raise ValueError(f"cv must hold row numbers from 0 to {n_rows - 1}, got others in pair {k}")
+                odd = numbers.min() if numbers.min() < 0 else numbers.max()
+                raise ValueError(f"cv must hold row numbers from 0 to {n_rows - 1}, got {odd} in pair {k}")
         folds.append((rows[0].astype(np.intp), rows[1].astype(np.intp)))
     if not folds:
         raise ValueError("cv must hold at least one pair of training and held-out rows, got none")

@@ -152,7 +152,8 @@ def select(
     X : array-like, CSR matrix, DataFrame or BinnedFeatures of shape (n, d)
         Rows, as `fit` takes them. With ``kernel="precomputed"`` the folds hold out rows and columns alike.
     y : array-like of shape (n,)
-        Labels: +1 positive, 0 unlabelled, -1 negative (for methods that take negatives). See `fastpu.as_labels`.
+        Labels: +1 for labelled positive rows, 0 for unlabelled rows and, for a `fit` that takes them, -1 for labelled
+        negative rows. `fastpu.as_labels` converts other codings.
     grid : dict of lists, or list of such dicts
         Values of each parameter. All combinations are tried, in the order of nested loops: the last parameter changes
         fastest. The dicts of a list are tried one after the other.
@@ -297,7 +298,7 @@ def select(
     given_prior = None if prior is None else SelectionPrior(*take_prior_in(drawn_as, prior))
     criterion = check_scoring(scoring, given_prior, drawn_as, k)
     if refine is not None:
-        check_choice("refine", refine, ("greedy",))
+        check_choice("refine", refine, ("greedy",), " or None")
     rows = TableRows(X)
     warn_of_other_order(rows.X, y=y, sample_weight=sample_weight, groups=groups)
     labels = check_labels(y, rows.n_rows)

@@ -43,8 +43,8 @@ class BagOptions:
             n_bags = _MANY_BAGS if size <= _SMALL_BAG else _FEW_BAGS
         if n_bags * size > _MOST_DRAWS:
             raise ValueError(
-                f"n_bags and bag_ratio must ask for at most {_MOST_DRAWS} row numbers, got {short(n_bags)} bags of "
-                f"{short(size)}"
+                f"n_bags or bag_ratio is too large: all bags together may hold at most {_MOST_DRAWS} unlabelled "
+                f"rows, got {short(n_bags)} bags of {short(size)}"
             )
         return n_bags, size
 

@@ -26,8 +26,8 @@ def default_cost(matrix: Matrix, is_labelled: NDArray[np.bool_], weights: NDArra
     cost = _FACTOR * n_pos / math.sqrt(max(n_pos, matrix.n_features)) / size if size > 0 else math.inf
     if not 0 < cost <= MOST_COST:
         raise ValueError(
-            f"X and sample_weight must be such that the default of C is above 0 and at most {MOST_COST:g}, got rows "
-            f"whose mean squared distance from their mean is {size:.3g}, and {n_pos:.3g} labelled ones; scale X, or "
-            f"pass C"
+            f"C must be given for these rows, because its default would not be above 0 and at most {MOST_COST:g}: "
+            f"their mean squared distance from their mean is {size:.3g}, and {n_pos:.3g} are labelled; pass C, or "
+            f"scale X"
         )
     return cost

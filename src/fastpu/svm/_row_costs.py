@@ -8,10 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu import _core
 from fastpu.common._types import VectorLike
 from fastpu.data._validate import check_sample_weight
 
-MOST_COST = 1e100  # largest cost of a row in linear machines: larger ones overflow
+MOST_COST = _core.MOST_ROW_COST  # in linear machines: larger ones overflow
 
 
 def cost_per_row(
@@ -33,10 +34,11 @@ def cost_per_row(
         total = float(cost.sum())
     names = " * ".join([*scalars, *(name for name, factors in by_row.items() if factors is not None)])
     if not math.isfinite(total):
-        raise ValueError(f"{names} must be finite for all rows together, got up to {cost.max():g} a row")
+        raise ValueError(f"{names} must have a finite sum over all rows, got up to {cost.max():g} for a row")
     underflows = (cost == 0) & ~dropped
     if underflows.any():
         raise ValueError(
-            f"{names} must not be so small that it underflows to 0, as at position {int(np.argmax(underflows))}"
+            f"{names} must be larger at position {int(np.argmax(underflows))}, where float64 rounds it to 0; to "
+            f"leave a row out, pass a weight or cost of exactly 0"
         )
     return cost

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._types import LabelsLike
 from fastpu.model._calibration import of_training_rows
-from fastpu.model._cut import CutRows
+from fastpu.model._cut import CutRows, unlabelled_rows
 from fastpu.svm.kernel_machine import KernelMachine
 
 
@@ -23,7 +24,7 @@ class BagRound:
     bag, n_bags : int
         The number of this bag, from 1, and of the bags asked for.
     n_steps : int
-        Pair updates that its SVM took.
+        Steps that the solver of its SVM took.
     objective, gap, violation : float
         Dual objective, duality gap and largest KKT violation of its SVM at the end.
     """
@@ -101,5 +102,7 @@ class BaggingSVM(KernelMachine):
     def _out_of_bag(self) -> NDArray[np.float64]:
         return self.oob_decision_function
 
-    def _rows_to_cut(self) -> CutRows:
-        return CutRows.out_of_bag(self.oob_decision_function, ~np.isnan(self.oob_decision_function))
+    def _rows_to_cut(self, y: LabelsLike | None) -> CutRows:
+        scores = self.oob_decision_function
+        rows = ~np.isnan(scores) if y is None else unlabelled_rows(y, scores.size, None)
+        return CutRows.out_of_bag(scores, rows)

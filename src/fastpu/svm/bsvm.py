@@ -114,6 +114,7 @@ def fit_bsvm(
     Returns
     -------
     KernelMachine, or a list of them if an argument is a sequence
+        The machine, with `support`, `dual_coef`, `coef` (linear kernel), `intercept`, `gap`, `status` and `history`.
 
     Raises
     ------
@@ -132,10 +133,11 @@ def fit_bsvm(
 
     Notes
     -----
-    With the linear kernel the solver is an interior point method, in some 15 passes of O(n d^2). For sparse or many
-    features it is coordinate descent, in O(entries of X) a round. With other kernels it is sequential minimal
-    optimisation: a step costs O(n) and, unless they are cached, two kernel rows of O(n d). Memory: `cache_mb`, a copy
-    of the rows (none for the linear kernel), the support vectors, and some 200 bytes a row.
+    With the linear kernel and up to 2000 features the solver is an interior point method, in some 15 passes of O(n
+    d^2). Coordinate descent, in O(entries of X) a round, is tried first for CSR and for more than 200 features, and is
+    the solver for more than 2000. With other kernels it is sequential minimal optimisation: a step costs O(n) and,
+    unless they are cached, two kernel rows of O(n d). Memory: `cache_mb`, a copy of the rows (none for the linear
+    kernel), the support vectors, and some 200 bytes a row.
 
     References
     ----------

@@ -13,9 +13,10 @@ from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
 from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.model._with_profile import with_profiles
-from fastpu.svm._cost_sequence import check_costs, fit_each_cost
 from fastpu.svm._default_cost import default_cost
-from fastpu.svm._label_iteration import LabelIteration, iterate_labels
+from fastpu.svm._label_fits import fit_costs
+from fastpu.svm._label_iteration import LabelIteration
+from fastpu.svm._margin_costs import check_costs
 from fastpu.svm._margin_rows import MarginOptions, MarginRows, open_margin_rows
 from fastpu.svm._margin_warnings import warn_of_flaws
 from fastpu.svm._row_costs import MOST_COST
@@ -96,9 +97,10 @@ def fit_isvm(
         models of the paper's examples are slightly better on new rows, but labels can go round in a cycle. A cycle is
         recognised, and ends the iteration with the status "max_iter".
     solver : {"exact", "iadmm"}, default "exact"
-        "exact" is an interior-point and active-set method; for more than 1000 features and for CSR it is coordinate
-        descent, or sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
-        direction method, with the errors of its print corrected.
+        "exact" is an interior-point and active-set method for up to 2000 features. It tries coordinate descent first
+        for CSR, and for more than 200 features. For more than 2000 features it is coordinate descent, or sequential
+        minimal optimisation where that converges slowly. "iadmm" is the paper's alternating direction method, with the
+        errors of its print corrected.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A weight counts as that many repetitions of the row, in n_+, n_- and the sums. Rows of weight 0
         are left out. A common factor of all weights changes only the default of `C`.
@@ -106,11 +108,11 @@ def fit_isvm(
         The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
         bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1, .... If it
+        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1 and so on. If it
         returns True, the fit ends. Values of `C` that have not been fitted by then are left out.
     progress : bool, default False
-        Whether to show a progress bar that counts the classifiers f_0, f_1, .... The bar is that of tqdm; without tqdm
-        a line is printed to standard error every ten seconds.
+        Whether to show a progress bar that counts the classifiers f_0, f_1 and so on. The bar is that of tqdm; without
+        tqdm a line is printed to standard error every ten seconds.
 
     Returns
     -------
@@ -174,15 +176,7 @@ def fit_isvm(
     with make_report(callback, progress, total=None, description="ISVM") as on_round:
         rows = open_margin_rows(X, y, sample_weight, "fit_isvm", options.n_threads, is_relative=True)
         costs = _costs_for(rows, C)
-        fits = fit_each_cost(
-            costs,
-            lambda margin_solver, cost: iterate_labels(margin_solver, cost, iteration, on_round),
-            rows,
-            options,
-            "fit_isvm",
-            params,
-            is_heard=on_round is not None,
-        )
+        fits = fit_costs(costs, rows, iteration, options, "fit_isvm", params, on_round)
     warn_of_flaws([fit.flaws for fit in fits], "fit_isvm")
     models = with_profiles([fit.model for fit in fits], X, y, sample_weight)
     return models if is_sequence(C) else models[0]
@@ -266,9 +260,10 @@ def fit_ipsi(
         models of the paper's examples are slightly better on new rows, but labels can go round in a cycle. A cycle is
         recognised, and ends the iteration with the status "max_iter".
     solver : {"exact", "iadmm"}, default "exact"
-        "exact" is an interior-point and active-set method; for more than 1000 features and for CSR it is coordinate
-        descent, or sequential minimal optimisation where that converges slowly. "iadmm" is the paper's alternating
-        direction method, with the errors of its print corrected.
+        "exact" is an interior-point and active-set method for up to 2000 features. It tries coordinate descent first
+        for CSR, and for more than 200 features. For more than 2000 features it is coordinate descent, or sequential
+        minimal optimisation where that converges slowly. "iadmm" is the paper's alternating direction method, with the
+        errors of its print corrected.
     sample_weight : array-like of shape (n,), optional
         Weights >= 0. A weight counts as that many repetitions of the row, in n_+, n_- and the sums. Rows of weight 0
         are left out. A common factor of all weights changes only the default of `C`.
@@ -276,11 +271,11 @@ def fit_ipsi(
         The most threads to use, >= 1. By default, one for each CPU that this process may use. The model is the same,
         bit by bit, for any number.
     callback : callable, optional
-        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1, .... If it
+        ``callback(info: MarginRound) -> bool | None``, called after each of the classifiers f_0, f_1 and so on. If it
         returns True, the fit ends. Values of `C` that have not been fitted by then are left out.
     progress : bool, default False
-        Whether to show a progress bar that counts the classifiers f_0, f_1, .... The bar is that of tqdm; without tqdm
-        a line is printed to standard error every ten seconds.
+        Whether to show a progress bar that counts the classifiers f_0, f_1 and so on. The bar is that of tqdm; without
+        tqdm a line is printed to standard error every ten seconds.
 
     Returns
     -------
@@ -345,15 +340,7 @@ def fit_ipsi(
     with make_report(callback, progress, total=None, description="IPSI") as on_round:
         rows = open_margin_rows(X, y, sample_weight, "fit_ipsi", options.n_threads, is_relative=True)
         costs = _costs_for(rows, C)
-        fits = fit_each_cost(
-            costs,
-            lambda margin_solver, cost: iterate_labels(margin_solver, cost, iteration, on_round),
-            rows,
-            options,
-            "fit_ipsi",
-            params,
-            is_heard=on_round is not None,
-        )
+        fits = fit_costs(costs, rows, iteration, options, "fit_ipsi", params, on_round)
     warn_of_flaws([fit.flaws for fit in fits], "fit_ipsi")
     models = with_profiles([fit.model for fit in fits], X, y, sample_weight)
     return models if is_sequence(C) else models[0]
@@ -367,6 +354,7 @@ def _costs_for(rows: MarginRows, C: float | Sequence[float] | NDArray[Any] | Non
     for cost in costs:
         if not (cost * least > 0 and cost <= MOST_COST):
             raise ValueError(
-                f"C must be at most {MOST_COST:g}, and so large that no row's share of it is 0 in float64, got {cost!r}"
+                f"C must be at most {MOST_COST:g}, and so large that the cost of each row, C divided by the rows of "
+                f"its label, is not 0 in float64, got {cost!r}"
             )
     return costs

@@ -14,7 +14,7 @@ from fastpu.kernels._expansion import KernelExpansion
 class KernelMachine(KernelExpansion):
     """A support vector machine, f(x) = sum_s dual_coef[s] K(support vector s, x) + intercept.
 
-    `predict` says +1 where f(x) > `threshold`, which is 0, except for a one-class SVM.
+    `predict` gives +1 where f(x) > `threshold`, which is 0, except for a one-class SVM.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from fastpu.model._model import Model
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class LinearMachine(Model):
-    """A linear classifier, f(x) = coef'x + intercept; `predict` says +1 where f(x) > 0.
+    """A linear classifier, f(x) = coef'x + intercept; `predict` gives +1 where f(x) > 0.
 
     Attributes
     ----------

@@ -12,13 +12,13 @@ class SvmRound:
     Attributes
     ----------
     n_steps, max_iter : int
-        Updates of a pair of dual variables so far, and the most there may be. 0 in the steps of the engine that
-        solves C-SVMs with the linear kernel.
+        Steps so far, each of which updates a pair of dual variables, and the most there may be. 0 where the solvers of
+        the linear kernel are at work.
     objective : float
         Value of the dual problem, which is minimised, after it.
     violation : float
-        Largest violation of the optimality (KKT) conditions before it, among the active rows; inf in the
-        steps of the linear engine.
+        Largest violation of the optimality (KKT) conditions before it, among the active rows; inf where the solvers of
+        the linear kernel are at work.
     n_active : int
         Rows whose dual variables are not shrunk. A variable is shrunk while the solver holds it at a bound.
     """

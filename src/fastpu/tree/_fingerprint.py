@@ -29,8 +29,11 @@ def with_clusters(fingerprint: NDArray[np.uint64], clusters: NDArray[np.int32] |
     """Return a fingerprint with a hash of the clusters of rows, if there are some."""
     if clusters is None:
         return fingerprint
-    hash_of_clusters = hashlib.blake2b(clusters.tobytes(), digest_size=8).digest()
-    return np.append(fingerprint, np.uint64(int.from_bytes(hash_of_clusters, "little")))
+    return np.append(fingerprint, np.uint64(int.from_bytes(hash_of(clusters), "little")))
+
+
+def hash_of(clusters: NDArray[np.int32]) -> bytes:
+    return hashlib.blake2b(clusters.tobytes(), digest_size=8).digest()
 
 
 def fingerprint_of_parts(parts: Sequence[NDArray[np.uint64]], native: _core.BinnedFeatures) -> NDArray[np.uint64]:

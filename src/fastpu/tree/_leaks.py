@@ -1,4 +1,4 @@
-"""Columns that know the labels: by them, out-of-bag scores tell labelled from unlabelled rows nearly perfectly."""
+"""Columns that know the labels: by them, labelled and unlabelled rows are told apart better than classes can be."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._binomial import largest_shares
 from fastpu.common._text import where_column
 from fastpu.common._warn import warn
+from fastpu.data._clusters import effective_number
 from fastpu.exceptions import LabelWarning
 from fastpu.tree._tree_rows import BaggedRows
 from fastpu.tree.tree_ensemble import TreeEnsemble
@@ -18,48 +20,76 @@ _NEARLY = 0.99  # AUC from which on columns are looked at: in a forest of many c
 FEWEST_POS, FEWEST_UNL = 10, 100  # with fewer rows classes that are merely far apart are separated as well
 _MOST_TRIED = 5  # columns, those of the largest gains
 _MOST_NAMED = 3  # of these, if no column does it alone
+_MOST_HIDDEN = 2 * (1 - PERFECT)  # share of positives among the unlabelled rows that an AUC of PERFECT leaves possible
+_LEAST_PART = 0.5  # of the labelled rows, with entries that hardly any unlabelled row has
+_TAIL = 0.01  # error probability of the bound of the share of unlabelled rows with such entries
 
 
 def warn_of_leaks(function: str, model: TreeEnsemble, rows: BaggedRows) -> None:
-    """Warn if out-of-bag scores tell labelled from unlabelled rows nearly perfectly, and name the columns that do it.
+    """Warn if labelled and unlabelled rows are told apart nearly perfectly, and name the columns that do it.
 
     With a share s of positives among the unlabelled rows, and labels at random, the AUC between the groups is at most
-    1 - s / 2. So an AUC of nearly 1 says that hardly any unlabelled row is positive, or that the scores know more than
-    the class: which rows were labelled.
+    1 - s / 2. Entries that a share r of the positives has are those of s r of the unlabelled rows, and more. So an
+    AUC of nearly 1 says that hardly any unlabelled row is positive, or that the scores know more than the class: which
+    rows were labelled. A column of which half of the labelled rows have entries that nearly no unlabelled row has
+    says the same: it may be a flag that not all labelled rows carry.
     """
     scores = model.oob_decision_function
     if scores is None:
         return
-    groups = [np.flatnonzero(rows.counted(label) & ~np.isnan(scores)) for label in (1, 0)]
-    pos, unl = groups
+    counted = [np.flatnonzero(rows.counted(label)) for label in (1, 0)]
+    pos, unl = (group[~np.isnan(scores[group])] for group in counted)
     if pos.size < FEWEST_POS or unl.size < FEWEST_UNL:
         return
     # Half of the labelled rows have no larger score than their median, so more than this share above it is too much.
-    if float(np.mean(scores[unl] > np.median(scores[pos]))) > 2 * (1 - _NEARLY):
+    ranked = np.sort(scores[pos])
+    median = (ranked[(pos.size - 1) // 2] + ranked[pos.size // 2]) / 2  # np.median takes as long as all the rest here
+    above = float(np.mean(scores[unl] > median))
+    if above > 2 * (1 - _NEARLY):
         return
     reached = auc_of_scores(scores[pos], scores[unl])
-    if reached < _NEARLY:
+    if reached < _NEARLY and above > _MOST_HIDDEN:
         return
+    told = _what_tells_them_apart(model, rows, counted, reached)
+    if told:
+        warn(
+            f"{function}: {told}. If the labelled rows are a random sample of the positives, this means that hardly "
+            f"any unlabelled row is positive. Check whether a column was made from the labels or together with them, "
+            f"such as the date or the outcome of the check that proved a case, or whether it has gaps or another "
+            f"source where rows are unlabelled. If so, leave it out. If several rows belong together, such as those of "
+            f"one customer, pass groups. If you know that hardly any unlabelled row is positive, ignore this",
+            LabelWarning,
+        )
+
+
+def _what_tells_them_apart(
+    model: TreeEnsemble, rows: BaggedRows, counted: list[NDArray[np.intp]], reached: float
+) -> str:
+    """Return what tells labelled from unlabelled rows too well, or "": columns, or scores with the AUC `reached`."""
+    pos, unl = counted
+    n_independent = effective_number(rows.clusters, unl)
+    if reached < _NEARLY and not _is_enough(n_independent):
+        return ""
     gains = model.feature_importances
     tried = [int(feature) for feature in np.argsort(-gains, kind="stable")[:_MOST_TRIED] if gains[feature] > 0]
-    alone = [feature for feature in tried if _separates(rows.bins(feature), pos, unl)]
-    if reached < PERFECT and not alone:
-        return
+    counts = {feature: _counts(rows.bins(feature), pos, unl) for feature in tried}
+    told = "out-of-bag scores tell labelled from unlabelled rows nearly perfectly"
+    alone = [feature for feature in tried if _separates(*counts[feature])] if reached >= _NEARLY else []
     if alone:
-        by = f", and so by {_listed(alone, model)} alone"
-    elif tried:
-        by = f"; the columns with the largest gains are {_listed(tried[:_MOST_NAMED], model)}"
-    else:
-        by = ""
-    warn(
-        f"{function}: out-of-bag scores tell labelled from unlabelled rows nearly perfectly{by}. If the labelled rows "
-        f"are a random sample of the positives, this means that hardly any unlabelled row is positive. Check whether a "
-        f"column was made from the labels or together with them, such as the date or the outcome of the check that "
-        f"proved a case, or whether it has gaps or another source where rows are unlabelled. If so, leave it out. If "
-        f"several rows belong together, such as those of one customer, pass groups. If you know that hardly any "
-        f"unlabelled row is positive, ignore this",
-        LabelWarning,
-    )
+        return f"{told}, and so by {_listed(alone, model)} alone"
+    parts = []
+    for feature in tried:
+        if (part := _part_apart(*counts[feature], n_independent)) is not None:
+            having = f"only {part[1]} of {unl.size} unlabelled rows have" if part[1] else (
+                f"none of {unl.size} unlabelled rows has"
+            )  # fmt: skip
+            where = where_column(feature, model.feature_names)
+            parts.append(f"in {where} {part[0]} of {pos.size} labelled rows have entries that {having}")
+    if parts:
+        return "; ".join(parts[:_MOST_NAMED])
+    if reached < PERFECT:
+        return ""
+    return f"{told}; the columns with the largest gains are {_listed(tried[:_MOST_NAMED], model)}" if tried else told
 
 
 def _listed(features: list[int], model: TreeEnsemble) -> str:
@@ -74,16 +104,72 @@ def auc_of_scores(pos: NDArray[np.float64], unl: NDArray[np.float64]) -> float:
     return 1.0 - float(below.mean()) / (2 * pos.size)
 
 
-def _separates(codes: NDArray[np.unsignedinteger[Any]], pos: NDArray[np.intp], unl: NDArray[np.intp]) -> bool:
-    """Tell whether the bins of a column separate the groups: in their order, or by how many of each are labelled."""
+def _counts(
+    codes: NDArray[np.unsignedinteger[Any]], pos: NDArray[np.intp], unl: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how many labelled and how many unlabelled rows each bin of a column holds."""
     n_codes = int(codes.max()) + 1
     of_pos, of_unl = (np.bincount(codes[group], minlength=n_codes).astype(np.float64) for group in (pos, unl))
-    in_order = _auc_of_counts(np.arange(n_codes), np.arange(n_codes), of_pos, of_unl)
-    # Without the row itself: where each row has a bin of its own, the share of labelled rows says nothing.
-    share_pos = (of_pos - 1) / np.maximum(of_pos + of_unl - 1, 1)
-    share_unl = of_pos / np.maximum(of_pos + of_unl - 1, 1)
-    by_share = _auc_of_counts(share_pos, share_unl, of_pos, of_unl)
+    return of_pos, of_unl
+
+
+def _shares_without_the_row(
+    of_pos: NDArray[np.float64], of_unl: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return, for a labelled and for an unlabelled row of each bin, the share of labelled rows among the others there.
+
+    Without the row itself: where each row has a bin of its own, the share of labelled rows says nothing.
+    """
+    others = np.maximum(of_pos + of_unl - 1, 1)
+    return (of_pos - 1) / others, of_pos / others
+
+
+def _separates(of_pos: NDArray[np.float64], of_unl: NDArray[np.float64]) -> bool:
+    """Tell whether the bins of a column separate the groups: in their order, or by how many of each are labelled."""
+    place = np.arange(of_pos.size)
+    in_order = _auc_of_counts(place, place, of_pos, of_unl)
+    by_share = _auc_of_counts(*_shares_without_the_row(of_pos, of_unl), of_pos, of_unl)
     return max(in_order, 1 - in_order, by_share) >= PERFECT
+
+
+def _is_enough(n_unl: float) -> bool:
+    """Tell whether so many unlabelled rows can show that hardly any of them is positive."""
+    return float(largest_shares(np.zeros(1), n_unl, _TAIL)[0]) <= _MOST_HIDDEN
+
+
+def _part_apart(
+    of_pos: NDArray[np.float64], of_unl: NDArray[np.float64], n_independent: float
+) -> tuple[int, int] | None:
+    """Return how many labelled and unlabelled rows have some entries that are nearly those of labelled rows alone.
+
+    The entries are those beyond a cut, to either side, or in bins with a large share of labelled rows. At least half
+    of the labelled rows have them, and if these are a random sample of the positives, hardly any unlabelled row is
+    positive. None if there are no such entries.
+    """
+    n_pos, n_unl = of_pos.sum(), of_unl.sum()
+    up_to = np.cumsum(of_pos), np.cumsum(of_unl)
+    share_pos, share_unl = _shares_without_the_row(of_pos, of_unl)
+    cuts = np.unique(share_pos[of_pos > 0])
+    by_share = (_sum_from(cuts, share_pos, of_pos), _sum_from(cuts, share_unl, of_unl))
+    parts = [up_to, (n_pos - up_to[0], n_unl - up_to[1]), by_share]
+    part_pos, part_unl = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    is_candidate = (part_pos >= _LEAST_PART * n_pos) & (part_unl <= _MOST_HIDDEN * n_unl)  # bounds of others are larger
+    if not is_candidate.any():
+        return None
+    part_pos, part_unl = part_pos[is_candidate], part_unl[is_candidate]
+    most = largest_shares(part_unl * (n_independent / n_unl), n_independent, _TAIL) / (part_pos / n_pos)
+    best = int(np.argmin(most))
+    return (int(part_pos[best]), int(part_unl[best])) if most[best] <= _MOST_HIDDEN else None
+
+
+def _sum_from(
+    cuts: NDArray[np.float64], values: NDArray[np.float64], counts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return for each cut the sum of the counts whose value is at least that."""
+    order = np.argsort(values)
+    sums = np.concatenate([[0.0], np.cumsum(counts[order])])
+    from_cut: NDArray[np.float64] = sums[-1] - sums[np.searchsorted(values[order], cuts, side="left")]
+    return from_cut
 
 
 def _auc_of_counts(

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._threads import resolve_n_threads
-from fastpu.common._types import MatrixLike
+from fastpu.common._types import LabelsLike, MatrixLike
 from fastpu.data._categories import ColumnCategories, check_kept, columns_in_sets
 from fastpu.data._matrix import Matrix
 from fastpu.data.binned_features import BinnedFeatures, bins_or_matrix
 from fastpu.model._calibration import of_training_rows
-from fastpu.model._cut import CutRows
+from fastpu.model._cut import CutRows, unlabelled_rows
 from fastpu.model._model import Model
 from fastpu.tree._lightgbm import make_booster
 
@@ -325,14 +325,17 @@ class TreeEnsemble(Model):
     def _out_of_bag(self) -> NDArray[np.float64] | None:
         return self.oob_decision_function
 
-    def _rows_to_cut(self) -> CutRows:
+    def _rows_to_cut(self, y: LabelsLike | None) -> CutRows:
         scores, labels = self.oob_decision_function, self.training_labels
         if scores is None:
-            return super()._rows_to_cut()
+            return super()._rows_to_cut(y)
+        if y is not None:
+            return CutRows.out_of_bag(scores, unlabelled_rows(y, scores.size, labels), self.training_weights)
         if labels is None:
             raise ValueError(
                 "X_unl must be given for with_threshold, got None: the model was saved by an earlier version of fastpu "
-                "and does not know which training rows are unlabelled; pass unlabelled rows that it was not fitted to"
+                "and does not know which training rows are unlabelled; pass y, which has their labels, or unlabelled "
+                "rows that it was not fitted to"
             )
         return CutRows.out_of_bag(scores, labels == 0, self.training_weights)
 

@@ -88,7 +88,7 @@ struct BagGroups {
   index_t n_unl = 0;
   const double* sample_weight = nullptr;   // their chances, as in ForestTrainingSet, all positive, or null
   const std::int32_t* clusters = nullptr;  // as in ForestTrainingSet, or null
-  index_t n_clusters = 0;  // with those that only rows of weight 0 are in, which bags are not drawn from
+  index_t n_clusters = 0;  // their number; rows of weight 0, which are not counted here, may be in others
 };
 
 // The bags of some trees: of tree after tree the rows of P as they were drawn, then those of U.
