@@ -107,14 +107,14 @@ void solve_grid_of(Input& input, const SvmEngine<T>& engine, const typename SvmE
     chain.kind = input.one_of<SvmKind, 3>({SvmKind::c_svm, SvmKind::nu_svm, SvmKind::one_class});
     chain.gamma = input.flag() ? params.gamma : 2;
     chain.n = static_cast<index_t>(rows[c].size());
-    chain.n_held = static_cast<index_t>(held[c].size());
+    chain.n_held_out = static_cast<index_t>(held[c].size());
     const double cost = cost_of(input);
     for (index_t i = 0; i < chain.n; ++i) {
       labels[c].push_back(input.flag() ? std::int8_t{1} : std::int8_t{-1});
       base[c].push_back(input.rarely(4) ? cost_of(input) : cost);
     }
     chain.rows = rows[c].data();
-    chain.held = held[c].data();
+    chain.held_out = held[c].data();
     chain.labels = chain.kind == SvmKind::one_class ? nullptr : labels[c].data();
     chain.base = base[c].data();
     for (index_t k = input.below(4); k > 0; --k) {
@@ -126,8 +126,8 @@ void solve_grid_of(Input& input, const SvmEngine<T>& engine, const typename SvmE
   const auto found = solve_chains<T>(data, params, false, chains, options, engine.cache_bytes(), team);
   for (std::size_t c = 0; c < chains.size(); ++c) {
     FUZZ_CHECK(found[c].fits.size() == chains[c].points.size());
-    FUZZ_CHECK(found[c].held.size() == held[c].size() * chains[c].points.size());
-    FUZZ_CHECK(!input.is_plain() || all_finite(found[c].held));
+    FUZZ_CHECK(found[c].held_out_scores.size() == held[c].size() * chains[c].points.size());
+    FUZZ_CHECK(!input.is_plain() || all_finite(found[c].held_out_scores));
     for (std::size_t p = 0; p < chains[c].points.size(); ++p) {
       const fastpu::GridFit& fit = found[c].fits[p];
       FUZZ_CHECK(std::ranges::is_sorted(fit.support) && fit.support.size() == fit.alpha.size());

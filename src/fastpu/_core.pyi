@@ -260,6 +260,9 @@ class StumpBoostOptions:
     @property
     def early_stopping_rounds(self) -> int: ...
 
+LEAST_PATH_COST: float
+MOST_PATH_COST: float
+
 class SvmPathOptions:
     def __init__(
         self,
@@ -382,6 +385,8 @@ class MarginSolution:
     @property
     def method(self) -> str: ...
 
+MOST_ROW_COST: float
+
 class LargeMarginEngine:
     def __init__(self, data: _Matrix, *, n_threads: int) -> None: ...
     def solve(
@@ -460,7 +465,7 @@ class GridChain:
         labels: NDArray[np.int8] | None,
         base: NDArray[np.float64],
         points: list[tuple[float, float, float]],
-        held: NDArray[np.int64],
+        held_out: NDArray[np.int64],
     ) -> None: ...
 
 class GridFit:
@@ -495,7 +500,7 @@ class ChainSolution:
     @property
     def fits(self) -> list[GridFit]: ...
     @property
-    def held(self) -> NDArray[np.float64]: ...
+    def held_out_scores(self) -> NDArray[np.float64]: ...
 
 class SvmEngine:
     def __init__(

@@ -221,8 +221,8 @@ def test_every_fit_meets_tol_by_its_stored_model_and_scores_the_rows_held_out(dt
             assert abs(alpha @ labels) <= 1e-9 * alpha.sum()
             assert (alpha <= point["C"]).all()
             assert problem.violation(alpha) <= 1e-3 + room
-            scores = model.decision_function(X[fold.held])
-            np.testing.assert_allclose(fit.held, scores, atol=room)
+            scores = model.decision_function(X[fold.held_out])
+            np.testing.assert_allclose(fit.held_out_scores, scores, atol=room)
 
 
 def test_greedy_search_ends_at_once_where_no_parameter_has_two_values(data):
@@ -244,7 +244,7 @@ def test_results_have_the_same_bits_for_every_number_of_threads_and_cache(n_feat
     ]
     for others in found[1:]:
         for fit, other in zip(chain.from_iterable(found[0]), chain.from_iterable(others), strict=True):
-            np.testing.assert_array_equal(fit.held, other.held)
+            np.testing.assert_array_equal(fit.held_out_scores, other.held_out_scores)
             np.testing.assert_array_equal(fit.solved.alpha, other.solved.alpha)
 
 

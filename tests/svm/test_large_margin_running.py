@@ -110,7 +110,7 @@ def test_bad_arguments_are_named():
         return changed
 
     for value, text in ((np.nan, "nan"), (np.inf, "inf"), (1e200, "1e+200")):
-        attempt(ValueError, f"cost of row 3 must be between 0 and 1e100, got {text}", c=with_value(c, value))
+        attempt(ValueError, f"cost of row 3 must be between 0 and 1e+100, got {text}", c=with_value(c, value))
     attempt(ValueError, "costs must be a 1-D array", c=c[:-1])
     attempt(TypeError, "costs has the wrong type", c=c.astype(np.float32))
     for tol in (1.0, -1e-9, np.nan):

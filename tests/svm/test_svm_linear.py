@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import fastpu
+from fastpu import _core
 from machine_cases import two_groups
 from method_recipes import model_bits
 
@@ -118,3 +119,22 @@ def test_rows_fewer_than_features_need_no_pairs_unless_a_column_is_far_larger(da
         assert len(heard) <= 320  # of descent as many as there are features
         assert model.converged
         assert model.gap <= 1e-3 * 60  # tol times the costs
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_violation_is_that_of_the_worst_pair_of_rows(seed):
+    rng = np.random.default_rng(seed)
+    y, cost, decision = rng.choice(np.array([1, -1], np.int8), 12), rng.uniform(1, 2, 12), rng.normal(size=12)
+    alpha = rng.choice([0.0, 0.5, 1.0], 12) * cost
+    may_grow = np.where(y > 0, alpha < cost, alpha > 0)  # y alpha
+    may_shrink = np.where(y > 0, alpha > 0, alpha < cost)
+    worst = 0.0
+    for i in np.flatnonzero(may_shrink):
+        for j in np.flatnonzero(may_grow):
+            worst = max(worst, (decision[i] - y[i]) - (decision[j] - y[j]))
+    assert worst > 0
+    assert _core.c_svm_violation(y, cost, alpha, decision) == worst
+    np.testing.assert_allclose(_core.c_svm_violation(y, cost, alpha, decision + 7.0), worst, rtol=1e-12)
+    assert _core.c_svm_violation(y[:1], cost[:1], alpha[:1], decision[:1]) == 0.0
+    with pytest.raises(ValueError, match="alpha must be a 1-D array of 12 elements"):
+        _core.c_svm_violation(y, cost, alpha[1:], decision)

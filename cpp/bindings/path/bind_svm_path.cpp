@@ -52,6 +52,8 @@ Fields<SvmPathResult> path(const py::object& data, const py::object& rows, const
 }  // namespace
 
 void bind_svm_path(py::module_& module) {
+  module.attr("LEAST_PATH_COST") = kLeastPathCost;
+  module.attr("MOST_PATH_COST") = kMostPathCost;
   bind_options<SvmPathOptions>(module, "SvmPathOptions");
   bind_result<SvmPathResult>(module, "SvmPathResult");
   module.def("svm_path", &path, py::arg("data"), py::arg("rows"), py::arg("labels"), py::arg("costs"),

@@ -61,6 +61,7 @@ class PyMarginEngine {
 }  // namespace
 
 void bind_large_margin(const py::module_& module) {
+  module.attr("MOST_ROW_COST") = kMostRowCost;
   bind_options<MarginOptions>(module, "MarginOptions");
   bind_result<MarginResult>(module, "MarginSolution");
   py::class_<PyMarginEngine>(module, "LargeMarginEngine")

@@ -57,13 +57,13 @@ struct PyChain {
   double gamma;
   py::object rows, labels, base;
   std::vector<GridPoint> points;
-  py::object held;
+  py::object held_out;
 };
 
-// What became of a chain: a fit for each point, and the scores of its held-out rows, n_held x points.
+// What became of a chain: a fit for each point, and the scores of its held-out rows, n_held_out x points.
 struct ChainSolution {
   py::list fits;
-  py::array_t<double> held;
+  py::array_t<double> held_out_scores;
 };
 
 // The engine of either precision, which refers to its data.
@@ -192,7 +192,7 @@ SvmChain view_chain(SvmKind kind, const PyChain& chain, index_t n_data) {
   out.kind = kind;
   out.gamma = chain.gamma;
   out.rows = view_rows(chain.rows, "rows", n_data, out.n);
-  out.held = view_rows(chain.held, "held", n_data, out.n_held);
+  out.held_out = view_rows(chain.held_out, "held_out", n_data, out.n_held_out);
   if (kind != SvmKind::one_class) out.labels = view_1d<std::int8_t>(chain.labels, "labels", out.n);
   out.base = view_1d<double>(chain.base, "base", out.n);
   out.points = chain.points;
@@ -220,7 +220,8 @@ std::vector<ChainSolution> solve_grid(const py::object& data, const std::string&
     const auto n_points = static_cast<py::ssize_t>(results[c].fits.size());
     ChainSolution& solution = out.emplace_back();
     for (GridFit& fit : results[c].fits) solution.fits.append(Fields<GridFit>{{std::move(fit)}});
-    solution.held = to_array(results[c].held).reshape({static_cast<py::ssize_t>(viewed[c].n_held), n_points});
+    solution.held_out_scores =
+        to_array(results[c].held_out_scores).reshape({static_cast<py::ssize_t>(viewed[c].n_held_out), n_points});
   }
   return out;
 }
@@ -250,16 +251,16 @@ void bind_svm(py::module_& module) {
   bind_result<GridFit>(module, "GridFit");
   py::class_<PyChain>(module, "GridChain")
       .def(py::init([](double gamma, const py::object& rows, const py::object& labels, const py::object& base,
-                       const std::vector<std::tuple<double, double, double>>& points, const py::object& held) {
-             PyChain chain{gamma, rows, labels, base, {}, held};
+                       const std::vector<std::tuple<double, double, double>>& points, const py::object& held_out) {
+             PyChain chain{gamma, rows, labels, base, {}, held_out};
              for (const auto& [pos, neg, nu] : points) chain.points.push_back({pos, neg, nu});
              return chain;
            }),
            py::kw_only(), py::arg("gamma"), py::arg("rows"), py::arg("labels"), py::arg("base"), py::arg("points"),
-           py::arg("held"));
+           py::arg("held_out"));
   py::class_<ChainSolution>(module, "ChainSolution")
       .def_readonly("fits", &ChainSolution::fits)
-      .def_readonly("held", &ChainSolution::held);
+      .def_readonly("held_out_scores", &ChainSolution::held_out_scores);
   py::class_<PyEngine>(module, "SvmEngine")
       .def(py::init<const py::object&, const KernelParams*, const py::object&, index_t, int>(), py::keep_alive<1, 2>(),
            py::keep_alive<1, 4>(), py::arg("data"), py::kw_only(), py::arg("kernel"), py::arg("function"),

@@ -42,6 +42,7 @@ class PrecomputedKernel final : public Kernel<T> {
       finish_panel(out[k], last - first);
     }
   }
+  bool gains_by_several_rows() const override { return false; }
 
  private:
   DenseView<T> view_;
@@ -77,6 +78,9 @@ class FunctionKernel final : public Kernel<double> {
       finish_panel(out[k], width);
     }
   }
+  bool gains_by_several_rows() const override {
+    return true;
+  }  // a call of the caller's function has a price of its own
   bool is_serial() const override { return true; }
 
  private:

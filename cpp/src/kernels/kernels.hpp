@@ -76,6 +76,8 @@ class DenseKernel final : public Kernel<T> {
   }
   void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
             T* const* out) const override;
+  // Of fewer features most of the time goes into what follows the products, which several rows do not share.
+  bool gains_by_several_rows() const override { return view_.n_cols >= 64; }
 
  private:
   DenseView<T> view_;
@@ -115,6 +117,7 @@ class SparseKernel final : public Kernel<T> {
   }
   void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
             T* const* out) const override;
+  bool gains_by_several_rows() const override { return true; }  // rows side by side share a walk over the columns
 
  private:
   // Up to eight rows side by side, feature by feature: entry (f, l) of row l at f * 8 + l, and nothing but zeros

@@ -57,6 +57,7 @@ class StoredRows final : public Kernel<T> {
     if (n_stored_ < n_columns_) columns->packed = kernel_.pack(rows, n, team);
     return columns;
   }
+  bool gains_by_several_rows() const override { return n_stored_ < n_columns_ && kernel_.gains_by_several_rows(); }
   bool is_serial() const override { return kernel_.is_serial(); }
   void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
             T* const* out) const override {

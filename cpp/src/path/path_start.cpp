@@ -26,8 +26,6 @@ constexpr double kEqualSums = 1e-12;     // sums of costs whose relative differe
 constexpr double kLostSum = 1e-6;        // a larger relative error of a sum means that rounding has spoilt the values
 constexpr double kLostWeight = 1e-11;    // a weight below this share of the sum of its terms' sizes is rounding
 constexpr double kSumRounding = 1e-13;   // relative rounding error of a sum of values
-constexpr double kLeastCost = 1e-100;    // lam has the size of costs, and its square must not underflow
-constexpr double kMostCost = 1e100;
 
 bool are_rounding(const std::vector<double>& weights, const std::vector<double>& sizes) {
   for (std::size_t f = 0; f < weights.size(); ++f) {
@@ -378,9 +376,10 @@ int heavier_class(const SvmPathProblem& problem) {
     const std::int8_t label = problem.labels[i];
     const double cost = problem.costs[i];
     if (label != 1 && label != -1) throw std::invalid_argument("labels must be +1 or -1, got " + std::to_string(label));
-    const bool is_cost = cost == kInfinity || (cost >= kLeastCost && cost <= kMostCost);
+    const bool is_cost = cost == kInfinity || (cost >= kLeastPathCost && cost <= kMostPathCost);
     if (!is_cost) {
-      throw std::invalid_argument("costs must be infinite or between 1e-100 and 1e100, got " + to_text(cost));
+      throw std::invalid_argument("costs must be infinite or between " + to_text(kLeastPathCost) + " and " +
+                                  to_text(kMostPathCost) + ", got " + to_text(cost));
     }
     const int side = label > 0 ? 0 : 1;
     sums[side] += cost;

@@ -1,4 +1,6 @@
-// A primal-dual interior point for the problem of pual.hpp: Mehrotra's predictor and corrector.
+// A primal-dual interior point for the problem of pual.hpp: Mehrotra's predictor and corrector. The one of
+// svm/interior_point.hpp is another: it has a sum that must be 0, an intercept, and systems of features that are summed
+// over blocks of rows, where this one has bounds alone and the matrix Q or its root. They share the lengths of steps.
 #pragma once
 
 #include <functional>

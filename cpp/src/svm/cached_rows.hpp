@@ -100,6 +100,7 @@ class CachedRows {
     for (index_t c = 0; c < problem.n; ++c) column_of_[at(variable_of_[at(cache_.columns()[at(c)])])] = c;
   }
 
+  bool gains_by_several_rows() const { return cache_.kernel().gains_by_several_rows(); }
   double diagonal(index_t variable) const { return cache_.kernel().diagonal(problem_.rows[variable]); }
 
   // Makes these variables the active ones; returns them in the order of their positions.
@@ -144,7 +145,9 @@ class CachedRows {
 
   // Rows that are computed beside other work, in the three parts of KernelCache::prepare().
   using PendingRows = typename KernelCache<T>::PendingRows;  // NOLINT(readability-redundant-typename): for clang < 16
-  bool may_compute_ahead(index_t n) const { return 4 * n <= cache_.capacity() && !cache_.kernel().is_serial(); }
+  bool may_compute_ahead(index_t n) const {
+    return gains_by_several_rows() && !cache_.kernel().is_serial() && 4 * n <= cache_.capacity();
+  }
   void prepare(const std::vector<index_t>& positions, index_t n_more, PendingRows& pending) {
     asked_.clear();
     for (const index_t position : positions) asked_.push_back(row_at(position));

@@ -13,7 +13,7 @@ namespace fastpu::detail {
 
 namespace {
 
-[[noreturn]] void refuse(const char* name, index_t row, const std::string& value, const char* wanted) {
+[[noreturn]] void refuse(const char* name, index_t row, const std::string& value, const std::string& wanted) {
   throw std::invalid_argument(std::string(name) + " of row " + std::to_string(row) + " must be " + wanted + ", got " +
                               value);
 }
@@ -29,8 +29,8 @@ MarginTask::MarginTask(const MarginProblem& problem, index_t n, double size) {
     if (problem.slopes != nullptr && problem.slopes[i] > 1) {
       refuse("slope", i, std::to_string(problem.slopes[i]), "0 or 1");
     }
-    const bool is_cost = problem.costs[i] >= 0 && problem.costs[i] <= 1e100;
-    if (!is_cost) refuse("cost", i, to_text(problem.costs[i]), "between 0 and 1e100");
+    const bool is_cost = problem.costs[i] >= 0 && problem.costs[i] <= kMostRowCost;
+    if (!is_cost) refuse("cost", i, to_text(problem.costs[i]), "between 0 and " + to_text(kMostRowCost));
     if (problem.costs[i] > 0) ++n_costs;
   }
   if (n_costs == 0) throw std::invalid_argument("some cost must be above 0, got 0 for all rows");

@@ -21,8 +21,7 @@ constexpr index_t kShare = 16;      // one row in so many counts as near at firs
 constexpr index_t kMostShare = 3;   // if more than one row in so many is near, solving with all rows is as fast
 constexpr index_t kMostSteps = 25;  // of an interior point; some 12 are usual
 constexpr int kMostRounds = 8;
-constexpr double kMostCost = 1e100;  // of a row in a task
-constexpr double kRough = 1e-4;      // relative gap from which on a solution shows the rows on the wrong side
+constexpr double kRough = 1e-4;  // relative gap from which on a solution shows the rows on the wrong side
 
 // The problem restricted to some rows, given by ascending numbers, with the costs of each side multiplied by a factor.
 class RestrictedProblem {
@@ -45,7 +44,7 @@ class RestrictedProblem {
       const auto row = at(task.row(i));
       labels_[row] = task.label()[i] > 0 ? 1 : -1;
       slopes_[row] = task.side()[i] != task.label()[i] ? 1 : 0;
-      costs_[row] = std::min(kMostCost, task.cost()[i] * (task.side()[i] > 0 ? factor_pos : factor_neg));
+      costs_[row] = std::min(kMostRowCost, task.cost()[i] * (task.side()[i] > 0 ? factor_pos : factor_neg));
     }
     return {labels_.data(), costs_.data(), slopes_.data()};
   }

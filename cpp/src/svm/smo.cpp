@@ -20,8 +20,8 @@ namespace fastpu {
 
 namespace {
 
-// So many kernel rows are computed when one is needed: a row computed with others takes about half the time of a single
-// one, and of the three variables that violate most, four in five are needed later; of more it would be fewer.
+// Where rows gain by it, so many are computed when one is needed: a row computed with others takes about half the time
+// of a single one, and of the three variables that violate most, four in five are needed later; of more, fewer.
 constexpr index_t kRowsTogether = 4;
 // So many kernel values are computed by other threads beside steps: enough to be worth waking these threads, and few
 // enough to be of rows that are needed soon.
@@ -464,11 +464,11 @@ void Smo<T>::list_most_wanted() {
 }
 
 // Chooses kernel rows that are likely to be needed soon: at most n, counting that of `besides`, which is not among
-// them.
+// them. None where it does not pay to look ahead.
 template <class T>
 const std::vector<index_t>& Smo<T>::rows_wanted_soon(index_t besides, index_t n) {
   soon_.clear();
-  if (most_wanted_.empty()) list_most_wanted();
+  if (most_wanted_.empty() && source_.gains_by_several_rows()) list_most_wanted();
   while (!most_wanted_.empty() && soon_.size() + 1 < at(n)) {
     const index_t p = most_wanted_.back();
     most_wanted_.pop_back();

@@ -35,6 +35,7 @@ class RbfOfDistances final : public Kernel<T> {
     distances_.fill(rows, n, columns, first, last, out);
     for (index_t k = 0; k < n; ++k) loops_.exp_of(out[k], round_up(last - first, kKernelPanel), gamma_);
   }
+  bool gains_by_several_rows() const override { return distances_.gains_by_several_rows(); }
 
  private:
   const detail::StoredRows<T>& distances_;
@@ -86,7 +87,8 @@ class ChainSolver {
       return std::tuple(point.factor_neg, point.factor_pos, point.nu);
     });
     result_.fits.resize(n_points);
-    result_.held = make_vector<double>(chain_.n_held * static_cast<index_t>(n_points), "scores of held-out rows");
+    result_.held_out_scores =
+        make_vector<double>(chain_.n_held_out * static_cast<index_t>(n_points), "scores of held-out rows");
     for (std::size_t k = 0; k < n_points; ++k) {
       const std::size_t* nearest = nullptr;
       for (std::size_t s = 0; s < k; ++s) {
@@ -186,9 +188,9 @@ class ChainSolver {
       fit.support.push_back(i);
       fit.alpha.push_back(solved.alpha[place_[at(i)]]);
     }
-    const std::vector<std::size_t> held = places_of(chain_.held, chain_.n_held);
-    for (std::size_t k = 0; k < held.size(); ++k) {
-      result_.held[k * chain_.points.size() + point] = solved.decision[held[k]];
+    const std::vector<std::size_t> held_out = places_of(chain_.held_out, chain_.n_held_out);
+    for (std::size_t k = 0; k < held_out.size(); ++k) {
+      result_.held_out_scores[k * chain_.points.size() + point] = solved.decision[held_out[k]];
     }
   }
 
@@ -218,7 +220,7 @@ std::vector<Family> families_of(const std::vector<SvmChain>& chains) {
     for (const std::size_t c : members) {
       const SvmChain& chain = chains[c];
       rows.insert(rows.end(), chain.rows, chain.rows + chain.n);
-      rows.insert(rows.end(), chain.held, chain.held + chain.n_held);
+      rows.insert(rows.end(), chain.held_out, chain.held_out + chain.n_held_out);
     }
     std::ranges::sort(rows);
     const auto repeated = std::ranges::unique(rows);
@@ -229,7 +231,7 @@ std::vector<Family> families_of(const std::vector<SvmChain>& chains) {
   for (const auto& [gamma, members] : by_gamma) {
     std::vector<index_t> rows = rows_of(members);
     double used = 0;
-    for (const std::size_t c : members) used += static_cast<double>(chains[c].n + chains[c].n_held);
+    for (const std::size_t c : members) used += static_cast<double>(chains[c].n + chains[c].n_held_out);
     // Every problem is posed over all rows of the family, so rows of other chains cost time.
     if (2 * used >= static_cast<double>(rows.size() * members.size())) {
       families.push_back({std::move(rows), members});

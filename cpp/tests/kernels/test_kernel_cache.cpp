@@ -39,6 +39,7 @@ class CountingKernel final : public Kernel<T> {
 
   index_t n_rows() const override { return n_rows_; }
   double diagonal(index_t row) const override { return static_cast<double>(value(row, row)); }
+  bool gains_by_several_rows() const override { return true; }
   bool is_serial() const override { return is_serial_; }
   std::unique_ptr<KernelColumns<T>> pack(const index_t* rows, index_t n, Team& team) const override {
     if (must_refuse_columns) throw std::runtime_error("no columns");

@@ -297,11 +297,11 @@ CASE("bad problems are refused") {
   rows.costs[0] = kInfinity;
   CHECK_THROWS(std::invalid_argument, rows.path(kRbf), "finite in one class");
   rows.costs[0] = 0;
-  CHECK_THROWS(std::invalid_argument, rows.path(kRbf), "costs must be infinite or between 1e-100 and 1e100, got 0");
+  CHECK_THROWS(std::invalid_argument, rows.path(kRbf), "costs must be infinite or between 1e-100 and 1e+100, got 0");
   rows.costs[0] = 1e308;
-  CHECK_THROWS(std::invalid_argument, rows.path(kRbf), "between 1e-100 and 1e100, got 1e+308");
+  CHECK_THROWS(std::invalid_argument, rows.path(kRbf), "between 1e-100 and 1e+100, got 1e+308");
   rows.costs[0] = std::nan("");
-  CHECK_THROWS(std::invalid_argument, rows.path(kRbf), "between 1e-100 and 1e100, got nan");
+  CHECK_THROWS(std::invalid_argument, rows.path(kRbf), "between 1e-100 and 1e+100, got nan");
   Rows one(12, 2, 3, 0, 1);
   one.labels.assign(12, 1);
   CHECK_THROWS(std::invalid_argument, one.path(kRbf), "both classes");

@@ -356,7 +356,7 @@ CASE("bad problems and options are named") {
   refused(options, "slope of row 6 must be 0 or 1, got 3");
   classes.slopes[6] = 0;
   classes.costs[7] = -0.5;
-  refused(options, "cost of row 7 must be between 0 and 1e100, got -0.5");
+  refused(options, "cost of row 7 must be between 0 and 1e+100, got -0.5");
   std::fill(classes.costs.begin(), classes.costs.end(), 0.0);
   refused(options, "some cost must be above 0");
   classes.dense[4] = 1e200;

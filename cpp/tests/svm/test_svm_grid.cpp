@@ -44,8 +44,8 @@ struct Chains {
       chain.labels = kind == SvmKind::one_class ? nullptr : labels.data();
       chain.base = base.data();
       chain.points = kind == SvmKind::c_svm ? kPoints : std::vector<GridPoint>{{1, 1, 0.5}, {1, 1, 0.2}};
-      chain.held = held.data();
-      chain.n_held = static_cast<index_t>(held.size());
+      chain.held_out = held.data();
+      chain.n_held_out = static_cast<index_t>(held.size());
       chains.push_back(chain);
     }
   }
@@ -90,11 +90,11 @@ CASE("a chain meets tol and has the objectives and scores of problems by themsel
         for (index_t i = 0; i < chain.n; ++i) {
           coefs[at(i)] = alone.alpha[at(i)] * (chain.labels == nullptr ? 1 : chain.labels[i]);
         }
-        std::vector<double> scores(at(chain.n_held));
-        kernel_scores(engine.kernel(), {chain.rows, chain.n, coefs.data(), &alone.intercept, 1}, chain.held,
-                      chain.n_held, team, scores.data());
-        for (index_t k = 0; k < chain.n_held; ++k) {
-          CHECK(std::abs(scores[at(k)] - found[c].held[at(k) * chain.points.size() + p]) <= 1e-5);
+        std::vector<double> scores(at(chain.n_held_out));
+        kernel_scores(engine.kernel(), {chain.rows, chain.n, coefs.data(), &alone.intercept, 1}, chain.held_out,
+                      chain.n_held_out, team, scores.data());
+        for (index_t k = 0; k < chain.n_held_out; ++k) {
+          CHECK(std::abs(scores[at(k)] - found[c].held_out_scores[at(k) * chain.points.size() + p]) <= 1e-5);
         }
       }
     }
@@ -108,7 +108,7 @@ CASE("chains have the same bits for every number of threads and size of the cach
     for (const index_t bytes : {kManyBytes, index_t{1} << 12}) {
       const std::vector<ChainResult> found = grid.solve(1e-3, n_threads, bytes);
       for (std::size_t c = 0; c < found.size(); ++c) {
-        CHECK(same_bits(found[c].held, expected[c].held));
+        CHECK(same_bits(found[c].held_out_scores, expected[c].held_out_scores));
         for (std::size_t p = 0; p < kPoints.size(); ++p) {
           CHECK(same_bits(found[c].fits[p].alpha, expected[c].fits[p].alpha));
         }

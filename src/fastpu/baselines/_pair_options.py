@@ -13,11 +13,11 @@ from fastpu.common._frozen import set_fields
 from fastpu.common._params import MANY, check_choice, check_float, check_int, entries_of
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import LabelsLike, MatrixLike, VectorLike
-from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._training_rows import TrainingRows, open_training_rows, warn_of_balancing
 from fastpu.data._validate import check_matrix, label_counts
 from fastpu.data.binned_features import require_rows
-from fastpu.kernels._gauss_basis import check_bandwidth, default_bandwidth, gauss_features, open_centers
+from fastpu.kernels._basis import Basis, LinearBasis, basis_centers, gauss_basis
+from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.model._threshold import GROUP
 
 ModelName: TypeAlias = Literal["linear", "gauss"]
@@ -71,15 +71,6 @@ class PairOptions:
         return {**params, "tol": self.tol, "max_iter": self.max_iter}
 
 
-@dataclass(frozen=True)
-class Basis:
-    """What f is linear in: the features, or basis functions around centres of a bandwidth."""
-
-    features: Matrix
-    centers: Matrix | None
-    bandwidth: float | None
-
-
 def read_pair_rows(
     X: MatrixLike, y: LabelsLike, sample_weight: VectorLike | None, options: PairOptions, labels: tuple[int, ...]
 ) -> TrainingRows:
@@ -105,11 +96,10 @@ def check_pair_groups(rows: TrainingRows, options: PairOptions, needed: tuple[in
 def make_basis(rows: TrainingRows, options: PairOptions, generator: np.random.Generator) -> Basis:
     """Return the features of the rows, or their basis functions around given or drawn centres."""
     if options.model == "linear":
-        return Basis(rows.matrix, None, None)
-    centers = open_centers(rows.matrix, options.centers, options.n_centers, rows.weights, generator)
+        return LinearBasis(rows.matrix)
+    centers = basis_centers(rows, options.centers, options.n_centers, generator)
     _check_room(centers.n_rows)
-    bandwidth = options.bandwidth or default_bandwidth(rows.matrix, rows.weights, centers)
-    return Basis(DenseMatrix(gauss_features(rows.matrix, centers, bandwidth, options.threads)), centers, bandwidth)
+    return gauss_basis(rows, centers, options.bandwidth, options.threads)
 
 
 def _check_room(size: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.baselines._pair_options import Basis, PairOptions
+from fastpu.baselines._pair_options import PairOptions
 from fastpu.baselines._squared_pairs import PairLoss, PairTerm, Solution, solve_by_steps, solve_directly
 from fastpu.baselines.rank_machine import RankMachine
 from fastpu.common._blas_threads import one_blas_thread
@@ -13,9 +13,9 @@ from fastpu.common._text import where_column
 from fastpu.common._warn import warn
 from fastpu.data._training_rows import TrainingRows
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
+from fastpu.kernels._basis import Basis
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._threshold import ScoredRowsInMemory
-from fastpu.risk._risk_models import make_model
 
 _MOST_DIRECT = 2000  # weights of a linear model whose matrix is made and factored
 
@@ -89,10 +89,17 @@ def _make_rank_model(
     history = {"residual": np.array(solution.residuals)}
     if solution.smallest is not None:
         history["smallest_eigenvalue"] = np.array([solution.smallest])
-    model = make_model(
-        RankMachine,
-        rows.matrix,
-        basis.centers,
+    centers = basis.center_arrays
+    model = RankMachine(
+        n_features=rows.matrix.n_features,
+        feature_names=rows.matrix.feature_names,
+        threshold=0.0,
+        basis=basis.name,
+        bandwidth=basis.bandwidth,
+        centers_dense=centers.dense,
+        centers_data=centers.data,
+        centers_indices=centers.indices,
+        centers_indptr=centers.indptr,
         n_iter=len(solution.objective) - 1,
         converged=solution.status in ("closed_form", "singular", "tol"),
         status=solution.status,
@@ -101,7 +108,6 @@ def _make_rank_model(
         params=params,
         coef=solution.coef,
         intercept=0.0,
-        bandwidth=basis.bandwidth,
     )
     scored = ScoredRowsInMemory(rows.labels, rows.weights, rows.matrix, options.threads)
     model = scored.with_threshold(model)

@@ -146,7 +146,7 @@ def fit_bls_svm(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    asked = check_points(C_pos=C_pos, C_unl=C_unl, lam=lam, sigma=1.0)  # without neighbours sigma has no influence
+    parameters = check_points(C_pos=C_pos, C_unl=C_unl, lam=lam, sigma=1.0)  # without neighbours sigma has no influence
     options = BlsSvmOptions(
         kernel=check_kernel(kernel, gamma, degree, coef0),
         n_components=check_components(n_components),
@@ -160,11 +160,11 @@ def fit_bls_svm(
     ):
         rows = open_pual_rows(X, y, options, sample_weight)
         neighbours = no_neighbours(rows)
-        points = asked.with_median(neighbours.median)
+        points = parameters.with_median(neighbours.median)
         for system in systems(points, open_features(rows, options), neighbours):
             solutions = solve_least_squares(system, report)
             models |= judged_models(system, solutions, options)
             if solutions[-1].status == "callback":
                 break
     machines = with_profiles(finished_models(models, options), X, y, sample_weight)
-    return machines[0] if asked.is_one else machines
+    return machines[0] if parameters.is_one else machines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, is_sequence
-from fastpu.common._progress import make_report
+from fastpu.common._progress import Report, make_report
 from fastpu.common._sharing import marked
 from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.model._with_profile import with_profiles
-from fastpu.svm._cost_sequence import check_costs, fit_each_cost
+from fastpu.svm._fit_threads import begin_fit, fit_threads, n_fits_at_once
+from fastpu.svm._fitted_cost import FittedCost
+from fastpu.svm._margin_costs import check_costs
+from fastpu.svm._margin_problem import MarginSolver
 from fastpu.svm._margin_rows import MarginOptions, MarginRows, open_margin_rows
 from fastpu.svm._margin_warnings import warn_of_flaws
 from fastpu.svm._psi_descent import descend_with_costs
@@ -146,27 +149,46 @@ def fit_bpsi(
     params = {"C_pos": cost_pos, "C_unl": cost_unl, **options.params()}
     with make_report(callback, progress, total=None, description="BPSI") as on_round:
         rows = open_margin_rows(X, y, sample_weight, "fit_bpsi", options.n_threads, is_relative=False)
+        of_group = np.where(rows.is_labelled, cost_pos, cost_unl)
         for extreme in (min(costs), max(costs)):  # if these are possible, so are all between them
-            _costs_of_rows(rows, extreme, cost_pos, cost_unl)
-        fits = fit_each_cost(
-            costs,
-            lambda solver, cost: descend_with_costs(
-                solver, cost, _costs_of_rows(rows, cost, cost_pos, cost_unl), options.max_iter, on_round
-            ),
-            rows,
-            options,
-            "fit_bpsi",
-            params,
-            is_heard=on_round is not None,
-        )
+            _costs_of_rows(rows, extreme, of_group)
+        fits = _fit_costs(costs, of_group, rows, options, params, on_round)
     warn_of_flaws([fit.flaws for fit in fits], "fit_bpsi")
     models = with_profiles([fit.model for fit in fits], X, y, sample_weight)
     return models if is_sequence(C) else models[0]
 
 
-def _costs_of_rows(rows: MarginRows, C: float, C_pos: float, C_unl: float) -> NDArray[np.float64]:
-    by_group = np.where(rows.is_labelled, C_pos, C_unl)
-    costs = cost_per_row(by_group.size, {"C": C}, {"C_pos or C_unl": by_group, "sample_weight": rows.weights})
+def _fit_costs(
+    costs: Sequence[float],
+    of_group: NDArray[np.float64],
+    rows: MarginRows,
+    options: MarginOptions,
+    params: Mapping[str, object],
+    on_round: Report | None,
+) -> list[FittedCost]:
+    """Return the fits for all values of C, or those up to the one that a callback stops."""
+    n_workers = n_fits_at_once(len(costs), rows, options.n_threads, has_callback=on_round is not None)
+    solver = MarginSolver(rows, options.core_options, max(1, options.n_threads // n_workers))
+
+    def fit_cost(C: float) -> FittedCost:
+        fit = descend_with_costs(solver, C, _costs_of_rows(rows, C, of_group), options.max_iter, on_round)
+        return FittedCost.of(fit, options, {"method": "fit_bpsi", "C": C, **params})
+
+    if n_workers > 1:
+        with fit_threads(n_workers, rows) as pool:
+            running = [begin_fit(pool, fit_cost, C) for C in costs]
+            return [future.result() for future in running]
+    fits: list[FittedCost] = []
+    for C in costs:
+        fits.append(fit_cost(C))
+        if fits[-1].model.status == "callback":
+            break
+    return fits
+
+
+def _costs_of_rows(rows: MarginRows, C: float, of_group: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the cost of each row: C times that of its group, times its weight."""
+    costs = cost_per_row(of_group.size, {"C": C}, {"C_pos or C_unl": of_group, "sample_weight": rows.weights})
     if costs.max() > MOST_COST:
         raise ValueError(
             f"C * C_pos * sample_weight and C * C_unl * sample_weight must be at most {MOST_COST:g} in every row, "

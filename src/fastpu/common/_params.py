@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from fastpu.common._text import describe, short
+
+_Word = TypeVar("_Word", bound=str)
 
 MANY = 2**62  #: More than there can be of anything; larger limits are cut to it, as the core reads no larger integers.
 
@@ -69,24 +71,26 @@ def check_k(k: object, n_unl: int | None = None) -> int:
     return rows
 
 
-def check_choice(name: str, value: object, choices: Sequence[str], other: str = "") -> str:
+def check_choice(name: str, value: object, choices: Sequence[_Word], other: str = "") -> _Word:
     """Return `value` if it is one of the strings in `choices`; `other` says what it may be beside these."""
     of = "one of " if len(choices) > 1 else ""
     expected = f"{name} must be {of}{', '.join(map(repr, choices))}{other}"
     if not isinstance(value, str):
         raise TypeError(f"{expected}, got {describe(value)}")
-    if value not in choices:
-        raise ValueError(f"{expected}, got {short(value)}")
-    return str(value)
+    for choice in choices:
+        if value == choice:
+            return choice
+    raise ValueError(f"{expected}, got {short(value)}")
 
 
-def check_word_or_number(name: str, value: object, words: Sequence[str]) -> str | float:
+def check_word_or_number(name: str, value: object, words: Sequence[_Word]) -> _Word | float:
     """Return `value` if it is one of the strings in `words`, or as a float > 0."""
     expected = f"{name} must be {', '.join(map(repr, words))} or a number > 0"
     if isinstance(value, str):
-        if value not in words:
-            raise ValueError(f"{expected}, got {short(value)}")
-        return str(value)
+        for word in words:
+            if value == word:
+                return word
+        raise ValueError(f"{expected}, got {short(value)}")
     try:
         return check_float(name, value, low=0, open_low=True)
     except TypeError:

@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fastpu.data._matrix import CsrMatrix, DenseMatrix, Matrix
+from fastpu.data._matrix import CsrMatrix, DenseMatrix, Floats, Matrix
 from fastpu.data._validate import is_rising
+
+Entries = TypeVar("Entries", bound=NDArray[Any])
+
+
+@dataclass(frozen=True, eq=False)
+class RowArrays(Generic[Entries]):
+    """The arrays of rows that a model keeps: `dense`, or the other three for CSR; all are None if it keeps no rows."""
+
+    dense: Entries | None = None
+    data: Entries | None = None
+    indices: NDArray[np.int32] | None = None
+    indptr: NDArray[np.int64] | None = None
+
+    def make_read_only(self) -> None:
+        """Let models share the arrays, which nobody else holds, without a copy."""
+        for array in (self.dense, self.data, self.indices, self.indptr):
+            if array is not None:
+                array.flags.writeable = False
+
+
+def row_arrays(matrix: Matrix) -> RowArrays[Floats]:
+    if matrix.is_sparse:
+        return RowArrays(data=matrix.data, indices=matrix.indices, indptr=matrix.indptr)
+    return RowArrays(dense=matrix.values)
+
+
+def float64_row_arrays(matrix: Matrix) -> RowArrays[NDArray[np.float64]]:
+    """Return the arrays of rows in float64."""
+    if matrix.is_sparse:
+        data = matrix.data.astype(np.float64, copy=False)
+        return RowArrays(data=data, indices=matrix.indices, indptr=matrix.indptr)
+    return RowArrays(dense=matrix.values.astype(np.float64, copy=False))
 
 
 def _arrays(model: object, prefix: str) -> list[Any]:

@@ -81,10 +81,6 @@ class DenseMatrix:
             return CsrMatrix.of(sp.csr_array(values), self.feature_names)
         return DenseMatrix(values, self.feature_names)
 
-    def fields(self, prefix: str) -> dict[str, Any]:
-        """Return the field that holds these rows in a model."""
-        return {f"{prefix}_dense": self.values}
-
 
 @dataclass(frozen=True, eq=False)
 class CsrMatrix:
@@ -158,9 +154,6 @@ class CsrMatrix:
             return DenseMatrix(np.ascontiguousarray(self.table().toarray(), dtype=dtype), self.feature_names)
         data: Floats = self.data.astype(dtype, copy=False)
         return CsrMatrix(data, self.indices, self.indptr, self.n_features, self.feature_names)
-
-    def fields(self, prefix: str) -> dict[str, Any]:
-        return {f"{prefix}_data": self.data, f"{prefix}_indices": self.indices, f"{prefix}_indptr": self.indptr}
 
 
 Matrix: TypeAlias = DenseMatrix | CsrMatrix

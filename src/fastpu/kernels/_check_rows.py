@@ -7,13 +7,13 @@ import numpy as np
 from fastpu.data._matrix import Floats, Matrix
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
-from fastpu.kernels._kernel import SYMMETRY, Kernel
+from fastpu.kernels._kernel import SYMMETRY, KernelOptions
 from fastpu.kernels._scales import warn_of_scales
 
 _TILE = 512
 
 
-def check_training_rows(X: object, kernel: Kernel, function: str, *, warns: bool = True) -> Matrix:
+def check_training_rows(X: object, kernel: KernelOptions, function: str, *, warns: bool = True) -> Matrix:
     """Check the training rows of a public function for the kernel; with `warns`, warn of columns on other scales."""
     require_rows(X, function)
     matrix = check_matrix(X, sparse=kernel.name != "precomputed")

@@ -40,21 +40,21 @@ def draw_centers(
 
 
 def open_centers(
-    matrix: Matrix, given: object, n_centers: int, weights: NDArray[np.float64] | None, generator: np.random.Generator
+    matrix: Matrix, centers: object, n_centers: int, weights: NDArray[np.float64] | None, generator: np.random.Generator
 ) -> Matrix:
     """Return the centres that the caller gave, checked and in the form of the rows, or draw some from these."""
-    if given is None:
+    if centers is None:
         return draw_centers(matrix, n_centers, weights, generator)
     names, n_features = matrix.feature_names, matrix.n_features
-    checked = check_matrix(given, name="centers", n_features=n_features, feature_names=names)
+    checked = check_matrix(centers, name="centers", n_features=n_features, feature_names=names)
     with np.errstate(over="ignore"):
-        centers = checked.convert(matrix.dtype, sparse=matrix.is_sparse)
-    if not np.isfinite(centers.entries).all():
+        converted = checked.convert(matrix.dtype, sparse=matrix.is_sparse)
+    if not np.isfinite(converted.entries).all():
         raise ValueError(
             f"centers must hold numbers within the range of {matrix.dtype}, the dtype of X, got larger ones; pass X "
             f"as float64"
         )
-    return centers
+    return converted
 
 
 def _row_bytes(matrix: Matrix, row: int) -> bytes:

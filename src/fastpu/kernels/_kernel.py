@@ -3,44 +3,66 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.common._functions import check_function
 from fastpu.common._params import check_choice, check_float, check_int, check_word_or_number
+from fastpu.common._types import GammaLike, KernelFunction, KernelName
 from fastpu.data._matrix import Matrix
 from fastpu.data._moments import column_moments
 
-KERNELS = ("linear", "poly", "rbf", "sigmoid", "precomputed")
+KERNELS: tuple[KernelName, ...] = ("linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNELS_WITH_GAMMA = ("poly", "rbf", "sigmoid")
 SYMMETRY = 1e-6  # difference of K(x, z) and K(z, x), relative to the largest entry, that products in float32 leave
 
 _MAX_DEGREE = 1000
+_GAMMA_WORDS: tuple[Literal["scale", "auto"], ...] = ("scale", "auto")
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """The arguments of a call that choose a kernel, checked: one of `KERNELS`, or "callable" with its function."""
+
+    name: KernelName | Literal["callable"]
+    gamma: GammaLike
+    degree: int
+    coef0: float
+    function: KernelFunction | None = None
+
+    def params(self) -> dict[str, object]:
+        return {"kernel": self.name, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+
+
+def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> KernelOptions:
+    function = kernel if callable(kernel) else None
+    other = ", or a function k(A, B) of two matrices of rows"
+    return KernelOptions(
+        name="callable" if function is not None else check_choice("kernel", kernel, KERNELS, other),
+        gamma=check_word_or_number("gamma", gamma, _GAMMA_WORDS),
+        degree=check_int("degree", degree, low=0, high=_MAX_DEGREE),
+        coef0=check_float("coef0", coef0),
+        function=function,
+    )
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A checked kernel: one of `KERNELS`, or "callable" with its function.
-
-    `gamma` is "scale", "auto" or a number until `resolve_gamma` has seen the rows; then a number, or None if the
-    kernel does not use it.
-    """
+    """A kernel whose numbers are all known; `gamma` is None if it does not use it."""
 
     name: str
-    gamma: float | str | None
+    gamma: float | None
     degree: int
     coef0: float
-    function: Callable[[Any, Any], object] | None = None
+    function: KernelFunction | None = None
 
     @property
     def core_gamma(self) -> float:
         """The number that `_core` takes for gamma, which is any where the kernel has none."""
-        return self.gamma if isinstance(self.gamma, int | float) else 1.0
+        return 1.0 if self.gamma is None else self.gamma
 
     @property
     def core_params(self) -> _core.KernelParams | None:
@@ -61,41 +83,21 @@ class Kernel:
         if (self.name == "callable") != (self.function is not None):
             raise ValueError("function must be there for the kernel 'callable', and for no other")
 
-    def params(self) -> dict[str, Any]:
-        return {"kernel": self.name, "gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
 
-    def fields(self, rows: Any) -> dict[str, Any]:
-        """Return the fields of a `KernelModel` of these training rows, or of those of another model."""
-        names = {"n_features": rows.n_features, "feature_names": rows.feature_names}
-        return {**names, **self.params(), "function": self.function}
-
-
-def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> Kernel:
-    other = ", or a function k(A, B) of two matrices of rows"
-    function = None
-    if callable(kernel):
-        expected = f"one of {', '.join(map(repr, KERNELS))}{other}"
-        function = check_function("kernel", kernel, expected, arguments=("A", "B"))
-    return Kernel(
-        name="callable" if function is not None else check_choice("kernel", kernel, KERNELS, other),
-        gamma=check_word_or_number("gamma", gamma, ("scale", "auto")),
-        degree=check_int("degree", degree, low=0, high=_MAX_DEGREE),
-        coef0=check_float("coef0", coef0),
-        function=function,
-    )
-
-
-def resolve_gamma(kernel: Kernel, matrix: Matrix, weights: NDArray[np.float64] | None) -> Kernel:
-    """Return the kernel with the number that its gamma stands for, 1 / (d var(X)) for "scale".
+def resolve_gamma(options: KernelOptions, matrix: Matrix, weights: NDArray[np.float64] | None) -> Kernel:
+    """Return the kernel with the number that `gamma` stands for, 1 / (d var(X)) for "scale".
 
     The variance is that of all entries, zeros of CSR included, weighted by row, so that a weight has the effect of
     repeating the row. A variance of 0 gives 1.
     """
-    if kernel.name not in KERNELS_WITH_GAMMA:
-        return replace(kernel, gamma=None)
-    if kernel.gamma == "auto":
-        return replace(kernel, gamma=1.0 / matrix.n_features)
-    if kernel.gamma == "scale":
+    gamma = _gamma_for(options, matrix, weights) if options.name in KERNELS_WITH_GAMMA else None
+    return Kernel(options.name, gamma, options.degree, options.coef0, options.function)
+
+
+def _gamma_for(options: KernelOptions, matrix: Matrix, weights: NDArray[np.float64] | None) -> float:
+    if options.gamma == "auto":
+        gamma = 1.0 / matrix.n_features
+    elif isinstance(options.gamma, str):
         of = column_moments(matrix, weights)
         variance = float(of.variances.mean() + (of.means - of.means[0]).var()) * of.unit * of.unit
         gamma = 1.0 / (matrix.n_features * variance) if variance > 0 else 1.0
@@ -104,15 +106,16 @@ def resolve_gamma(kernel: Kernel, matrix: Matrix, weights: NDArray[np.float64] |
                 f"gamma='scale' is 1 / (n_features * variance of X), which is no positive number for the variance "
                 f"{variance:g}; scale X or pass a number"
             )
-        kernel = replace(kernel, gamma=gamma)
+    else:
+        gamma = options.gamma
     # A gamma that float32 cannot hold would make another kernel, or a constant one.
     least, most = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
-    if value_dtype(kernel.name, matrix.dtype) == np.float32 and not least <= kernel.core_gamma <= most:
+    if value_dtype(options.name, matrix.dtype) == np.float32 and not least <= gamma <= most:
         raise ValueError(
-            f"gamma must be between {least:.3g} and {most:.3g} for X in float32, got {kernel.gamma:g}; scale X or "
+            f"gamma must be between {least:.3g} and {most:.3g} for X in float32, got {gamma:g}; scale X or "
             f"pass it as float64"
         )
-    return kernel
+    return gamma
 
 
 def value_dtype(kernel: str, dtype: np.dtype[Any]) -> np.dtype[Any]:

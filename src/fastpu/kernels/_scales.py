@@ -15,7 +15,7 @@ from fastpu.common._text import where_column
 from fastpu.common._warn import warn
 from fastpu.data._matrix import Matrix
 from fastpu.exceptions import ScaleWarning
-from fastpu.kernels._kernel import Kernel
+from fastpu.kernels._kernel import KernelOptions
 
 _APART = 100.0  # ratio of the spreads of two columns from which on they are on different scales
 _SHARE = 0.1  # share of the columns that must vary so little: a few at the border of images do no harm
@@ -25,7 +25,7 @@ _RARE = 0.01  # share of the rows that must differ from the median for a column 
 _NAMED = 2  # columns of the smallest and of the largest spread that the message names
 
 
-def warn_of_scales(matrix: Matrix, kernel: Kernel | None = None) -> Matrix:
+def warn_of_scales(matrix: Matrix, kernel: KernelOptions | None = None) -> Matrix:
     """Warn if the columns are on very different scales, unless the caller computes the kernel; return the matrix."""
     if matrix.n_features < 2 or (kernel is not None and kernel.name in ("precomputed", "callable")):
         return matrix

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from fastpu.common._params import check_int
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import MatrixLike
-from fastpu.data._kept_rows import check_kept_rows, kept_rows
-from fastpu.data._matrix import stacked
+from fastpu.data._kept_rows import RowArrays, check_kept_rows, kept_rows, row_arrays
+from fastpu.data._matrix import Floats, stacked
 from fastpu.data._validate import is_rising
 from fastpu.kernels._shifted_rows import linear_coef
 from fastpu.model._scoring import refuse_nan_scores
@@ -150,8 +150,15 @@ class MappingMachine(KernelMachine):
         tol: Any = self.params["tol"]
         violation = float(self.history["violation"][i])
         is_met = violation <= tol
+        coef, vectors = self._kept_of(support, coefs)
         return KernelMachine(
-            **self._kernel.fields(self),
+            n_features=self.n_features,
+            feature_names=self.feature_names,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            function=self.function,
             threshold=0.0,
             n_iter=int(self.history["n_steps"][i]),
             converged=is_met,
@@ -166,7 +173,11 @@ class MappingMachine(KernelMachine):
             gap=float(self.history["gap"][i]),
             violation=violation,
             margin=float(self.history["margin"][i]),
-            **self._rows_of(support, coefs),
+            coef=coef,
+            support_dense=vectors.dense,
+            support_data=vectors.data,
+            support_indices=vectors.indices,
+            support_indptr=vectors.indptr,
         )
 
     def staged_decision_function(self, X: MatrixLike, *, n_threads: int | None = None) -> Iterator[NDArray[np.float64]]:
@@ -180,16 +191,18 @@ class MappingMachine(KernelMachine):
         boundaries = map(self.at, range(self.boundary_intercepts.size))
         return (refuse_nan_scores(boundary._decision_function(matrix, threads), "X") for boundary in boundaries)
 
-    def _rows_of(self, support: NDArray[np.int64], coefs: NDArray[np.float64]) -> dict[str, Any]:
-        """Return the fields of a `KernelMachine` that are made from the rows of its support vectors."""
+    def _kept_of(
+        self, support: NDArray[np.int64], coefs: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64] | None, RowArrays[Floats]]:
+        """Return the coefficients of a machine with these support vectors, if it is linear, else their rows."""
         if self.kernel == "precomputed":
-            return {}
+            return None, RowArrays()
         pool_rows = self._pool_rows()
         order = np.argsort(pool_rows)
         places = order[np.searchsorted(pool_rows, support, sorter=order)]
         if self.kernel == "linear":
-            return {"coef": linear_coef(kept_rows(self, "other"), places, coefs)}
-        return stacked([kept_rows(self, "support"), kept_rows(self, "other")])[places].fields("support")
+            return linear_coef(kept_rows(self, "other"), places, coefs), RowArrays()
+        return None, row_arrays(stacked([kept_rows(self, "support"), kept_rows(self, "other")])[places])
 
     def _pool_rows(self) -> NDArray[np.int64]:
         """Return the numbers of all rows that are kept, those of `support_vectors` first."""

@@ -1,4 +1,4 @@
-"""The call of the core for one path, and what its result means for a model."""
+"""The call of the core for one path, and what its result says of every breakpoint."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastpu import _core
 from fastpu.common._progress import Report, on_round
 from fastpu.data._matrix import Matrix
 from fastpu.kernels._function_kernel import for_core
-from fastpu.path._options import PathOptions
+from fastpu.kernels._kernel import Kernel
 from fastpu.path._points import PathRound
 
 
@@ -20,12 +20,14 @@ def follow_path(
     rows: NDArray[np.int64],
     labels: NDArray[np.int8],
     costs: NDArray[np.float64],
-    options: PathOptions,
+    kernel: Kernel,
+    n_threads: int,
+    limits: _core.SvmPathOptions,
+    *,
     report: Report | None = None,
 ) -> _core.SvmPathResult:
-    """Follow the path of some rows, each with its label and cost > 0; the kernel has its gamma as a number."""
-    data, function = for_core(options.kernel, matrix.convert(np.dtype(np.float64), sparse=matrix.is_sparse))
-    limits = options.of_core(rows.size)
+    """Follow the path of some rows, each with its label and cost > 0."""
+    data, function = for_core(kernel, matrix.convert(np.dtype(np.float64), sparse=matrix.is_sparse))
 
     def record(n_breakpoints: int, n_events: int, lam: float, n_margin: int, objective: float) -> PathRound:
         return PathRound(n_breakpoints, n_events, limits.max_events, lam, n_margin, objective)
@@ -36,41 +38,31 @@ def follow_path(
         labels,
         costs,
         limits,
-        kernel=options.kernel.core_params,
+        kernel=kernel.core_params,
         function=function,
-        n_threads=options.n_threads,
+        n_threads=n_threads,
         callback=on_round(report, record),
     )
 
 
-def path_fields(result: _core.SvmPathResult) -> dict[str, Any]:
-    """Return the fields of a path that the core has found."""
-    knots, weights, norm = result.knots, result.weights, result.norm
-    lams = knots[knots > 0]
-    n_lams = lams.size
-    objective = result.objective[:n_lams]
+def is_complete(result: _core.SvmPathResult) -> bool:
+    """Return whether the path was followed to where it was to end."""
+    return result.status in ("zero", "lam_min", "trivial")
+
+
+def weights_of(result: _core.SvmPathResult) -> NDArray[np.float64] | None:
+    """Return lam w at each knot, if the core has followed w itself."""
+    return result.weights.reshape(result.knots.size, -1) if result.weights.size else None
+
+
+def history_of(result: _core.SvmPathResult) -> dict[str, NDArray[Any]]:
+    """Return the history of a path: an entry for each breakpoint above lam = 0."""
+    lams = result.knots[result.knots > 0]
+    objective, norm = result.objective[: lams.size], result.norm[: lams.size]
     return {
-        "status": result.status,
-        "heavier": result.heavier,
-        "start_alpha": result.start_alpha,
-        "knots": knots,
-        "offsets": result.offsets,
-        "weights": weights.reshape(knots.size, -1) if weights.size else None,
-        "change_start": result.change_start,
-        "change_row": result.change_row,
-        "change_alpha": result.change_alpha,
-        "event_knot": result.event_knot,
-        "event_kind": result.event_kind,
-        "event_row": result.event_row,
-        "violation": result.violation,
-        "n_iter": n_lams,
-        "converged": result.status in ("zero", "lam_min", "trivial"),
+        "lam": lams,
         "objective": objective,
-        "history": {
-            "lam": lams,
-            "objective": objective,
-            "norm": norm[:n_lams],
-            "loss": objective - lams * norm[:n_lams] / 2,
-            "n_margin": result.n_margin[:n_lams],
-        },
+        "norm": norm,
+        "loss": objective - lams * norm / 2,
+        "n_margin": result.n_margin[: lams.size],
     }

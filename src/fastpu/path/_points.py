@@ -17,8 +17,8 @@ from fastpu.common._params import check_float
 from fastpu.common._text import short
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import MatrixLike, VectorLike
-from fastpu.data._kept_rows import check_kept_rows, kept_rows
-from fastpu.data._matrix import Matrix
+from fastpu.data._kept_rows import RowArrays, check_kept_rows, kept_rows, row_arrays
+from fastpu.data._matrix import Floats, Matrix
 from fastpu.data._validate import check_vector, is_rising
 from fastpu.kernels._expansion import KernelModel
 from fastpu.kernels._kernel_values import kernel_values
@@ -214,18 +214,28 @@ class PathPoints(KernelModel, is_base=True):
             raise ValueError(f"lam must be larger: the coefficients of the machine at this lam overflow, got {lam!r}")
         support = np.flatnonzero(alpha)
         dual_coef = shown[support] * self.labels[support] / seen
-        fields: dict[str, Any] = {}
+        coef, vectors = None, RowArrays[Floats]()
         if self.weights is not None:
-            fields["coef"] = self._along(self.weights, seen) / seen
+            coef = self._along(self.weights, seen) / seen
         elif self.kernel == "linear":
-            fields["coef"] = linear_coef(centred(self.train()), support, dual_coef)
+            coef = linear_coef(centred(self.train()), support, dual_coef)
         elif self.kernel != "precomputed":
-            fields = self.train()[support].fields("support")
+            vectors = row_arrays(self.train()[support])
         objective = np.array([value])
         history = {"objective": objective, "violation": np.array([self.violation])}
         return KernelMachine(
-            **self._kernel.fields(self),
-            **fields,
+            n_features=self.n_features,
+            feature_names=self.feature_names,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            function=self.function,
+            coef=coef,
+            support_dense=vectors.dense,
+            support_data=vectors.data,
+            support_indices=vectors.indices,
+            support_indptr=vectors.indptr,
             support=self.rows[support],
             # Below the last breakpoint no alpha is smaller than there, but for rounding.
             alpha=np.maximum(alpha[support] / lam, np.abs(dual_coef)),
@@ -355,11 +365,11 @@ class PathPoints(KernelModel, is_base=True):
         """Yield lam f(x) at every knot, of shape (number of knots, rows in the block), for blocks of checked rows."""
         if self.weights is not None:
             for block in matrix.blocks(max(1, self.knots.size)):
-                given = matrix[block].table()
+                rows = matrix[block].table()
                 if matrix.is_sparse:
-                    products = np.asarray((given @ self.weights.T).T)
+                    products = np.asarray((rows @ self.weights.T).T)
                 else:
-                    products = np.einsum("kj,ij->ki", self.weights, given)
+                    products = np.einsum("kj,ij->ki", self.weights, rows)
                 yield block, products + self.offsets[:, None]
             return
         changes, first = self.changes(), self.start_alpha * self.labels

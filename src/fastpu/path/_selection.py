@@ -14,12 +14,13 @@ from fastpu.common._functions import check_function
 from fastpu.common._params import check_choice, check_float, check_int, check_random_state
 from fastpu.common._threads import resolve_n_threads
 from fastpu.data._folds import Fold, stratified_folds
+from fastpu.data._kept_rows import float64_row_arrays
 from fastpu.data._matrix import Matrix
 from fastpu.data._validate import check_labels, label_counts
 from fastpu.metrics._decisions import Decision, require_pu
 from fastpu.model._prior import check_scenario, prior_among_unlabeled, take_prior_in
-from fastpu.path._follow import follow_path, path_fields
-from fastpu.path._options import PathOptions
+from fastpu.path._follow import follow_path, history_of, is_complete, weights_of
+from fastpu.path._options import path_limits
 from fastpu.path._points import PathPoints
 from fastpu.svm._svm_options import check_cache
 
@@ -264,21 +265,41 @@ def path_of_fold(path: PathPoints, kept: NDArray[np.intp], n_threads: int) -> Pa
     """Return the path of some of the training rows, given by their positions in `rows`."""
     if path.kernel == "precomputed":
         raise ValueError("n_folds needs the kernel matrix, which a path of a precomputed kernel does not keep: pass X")
-    options = PathOptions(
-        kernel=path._kernel,
-        lam_min=cast("float", path.params["lam_min"]) * kept.size / path.rows.size,
-        max_events=None,
-        cache_bytes=check_cache(path.params.get("cache_mb", _USUAL_CACHE)),
-        n_threads=n_threads,
+    limits = path_limits(
+        kept.size,
+        cast("float", path.params["lam_min"]) * kept.size / path.rows.size,
+        None,
+        check_cache(path.params.get("cache_mb", _USUAL_CACHE)),
     )
-    result = follow_path(path.train(), kept.astype(np.int64), path.labels[kept], path.costs[kept], options)
+    train, labels, costs = path.train(), path.labels[kept], path.costs[kept]
+    result = follow_path(train, kept.astype(np.int64), labels, costs, path._kernel, n_threads, limits)
+    history, kept_train = history_of(result), float64_row_arrays(train[kept])
     return replace(
         path,
-        **path_fields(result),
-        **path.train()[kept].fields("train"),
+        n_iter=history["lam"].size,
+        converged=is_complete(result),
+        status=result.status,
+        objective=history["objective"],
+        history=history,
         rows=path.rows[kept],
-        labels=path.labels[kept],
-        costs=path.costs[kept],
+        labels=labels,
+        costs=costs,
+        heavier=result.heavier,
+        start_alpha=result.start_alpha,
+        knots=result.knots,
+        offsets=result.offsets,
+        weights=weights_of(result),
+        change_start=result.change_start,
+        change_row=result.change_row,
+        change_alpha=result.change_alpha,
+        event_knot=result.event_knot,
+        event_kind=result.event_kind,
+        event_row=result.event_row,
+        violation=result.violation,
+        train_dense=kept_train.dense,
+        train_data=kept_train.data,
+        train_indices=kept_train.indices,
+        train_indptr=kept_train.indptr,
         calibration=None,  # that of the whole path is of other scores
         calibration_prior=None,
         calibration_knots=None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from fastpu.common._params import check_float, check_int
 from fastpu.common._progress import Report, make_report
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RoundCallback, VectorLike
+from fastpu.data._kept_rows import RowArrays, float64_row_arrays
 from fastpu.data._matrix import Matrix
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._training_rows import require_both
@@ -22,7 +22,7 @@ from fastpu.data._validate import check_labels
 from fastpu.kernels._check_rows import check_training_rows
 from fastpu.kernels._kernel import check_kernel, resolve_gamma
 from fastpu.model._with_profile import with_profile
-from fastpu.path._follow import follow_path, path_fields
+from fastpu.path._follow import follow_path, history_of, is_complete, weights_of
 from fastpu.path._options import PathOptions, check_costs
 from fastpu.path._path_warnings import warn_of_path
 from fastpu.path._points import PathRound
@@ -342,17 +342,44 @@ def _path_of_rows(
     rows = np.flatnonzero(costs > 0).astype(np.int64)
     counts = None if rows.size == costs.size else (costs > 0).astype(np.float64)
     kernel = resolve_gamma(options.kernel, matrix, counts)
-    result = follow_path(matrix, rows, labels[rows], costs[rows], replace(options, kernel=kernel), report)
-    train: dict[str, Any] = {}
-    if kernel.name != "precomputed":
-        train = matrix[rows].convert(np.dtype(np.float64), sparse=matrix.is_sparse).fields("train")
+    result = follow_path(
+        matrix, rows, labels[rows], costs[rows], kernel, options.n_threads, options.limits(rows.size), report=report
+    )
+    history = history_of(result)
+    is_kept = kernel.name != "precomputed"
+    train = float64_row_arrays(matrix[rows]) if is_kept else RowArrays[NDArray[np.float64]]()
     return SVMPath(
-        **kernel.fields(matrix),
+        n_features=matrix.n_features,
+        feature_names=matrix.feature_names,
         threshold=0.0,
+        n_iter=history["lam"].size,
+        converged=is_complete(result),
+        status=result.status,
+        objective=history["objective"],
+        history=history,
         params={**own_params, **options.params()},
+        kernel=kernel.name,
+        gamma=kernel.gamma,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        function=kernel.function,
         rows=rows,
         labels=labels[rows],
         costs=costs[rows],
-        **train,
-        **path_fields(result),
+        heavier=result.heavier,
+        start_alpha=result.start_alpha,
+        knots=result.knots,
+        offsets=result.offsets,
+        weights=weights_of(result),
+        change_start=result.change_start,
+        change_row=result.change_row,
+        change_alpha=result.change_alpha,
+        event_knot=result.event_knot,
+        event_kind=result.event_kind,
+        event_row=result.event_row,
+        violation=result.violation,
+        train_dense=train.dense,
+        train_data=train.data,
+        train_indices=train.indices,
+        train_indptr=train.indptr,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -19,9 +20,10 @@ from scipy.linalg import solve_triangular
 
 from fastpu import _core
 from fastpu.common._eigen import symmetric_eigen
-from fastpu.data._matrix import CsrMatrix, DenseMatrix
+from fastpu.data._kept_rows import RowArrays
+from fastpu.data._matrix import CsrMatrix, DenseMatrix, Floats
 from fastpu.kernels._shifted_rows import shifted_csr
-from fastpu.pual._kernel_columns import expansion_rows, kernel_columns, kernel_diagonal
+from fastpu.pual._kernel_columns import kernel_columns, kernel_diagonal, support_rows
 from fastpu.pual._options import BlsSvmOptions
 from fastpu.pual._ordered_factor import ordered_factor
 from fastpu.pual._pual_rows import PualRows
@@ -29,6 +31,17 @@ from fastpu.pual._pual_rows import PualRows
 # Largest entry of X, times the square root of the number of entries: squares must not overflow.
 _LARGEST = 1e153
 _LARGEST_SUM = 1e307  # largest kernel value: sums of a few of them, with either sign, must not overflow
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureExpansion:
+    """f(x) = z(x)'beta + offset as models keep it: factors of training rows, or `coef` for linear features."""
+
+    support: NDArray[np.int64]  # numbers in the caller's X
+    dual_coef: NDArray[np.float64]
+    intercept: float
+    coef: NDArray[np.float64] | None
+    vectors: RowArrays[Floats]  # of a kernel that needs the rows
 
 
 class LinearFeatures:
@@ -112,10 +125,10 @@ class LinearFeatures:
         curvatures = np.hypot(math.sqrt(lam), math.sqrt(weight) * self._lengths)
         return float((np.abs(self.back(on_rows) - lam * beta) / curvatures).max())
 
-    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
-        """Return the fields of the model f(x) = z(x)'beta + offset."""
+    def expansion(self, beta: NDArray[np.float64], offset: float) -> FeatureExpansion:
+        """Return f(x) = z(x)'beta + offset by the rows themselves."""
         intercept = float(offset - self._centre @ beta - self._mean @ beta)
-        return {"support": np.empty(0, dtype=np.int64), "dual_coef": np.empty(0), "coef": beta, "intercept": intercept}
+        return FeatureExpansion(np.empty(0, dtype=np.int64), np.empty(0), intercept, beta, RowArrays())
 
 
 class DenseFeatures:
@@ -129,8 +142,14 @@ class DenseFeatures:
         self.rows, self._support = rows, support
 
     @cached_property
-    def _shared(self) -> dict[str, Any]:
-        return expansion_rows(self.rows, self._support)
+    def _numbers(self) -> NDArray[np.int64]:
+        numbers = self.rows.numbers[self._support]
+        numbers.flags.writeable = False  # the models share them, and nobody else holds them
+        return numbers
+
+    @cached_property
+    def _vectors(self) -> RowArrays[Floats]:
+        return support_rows(self.rows, self._support)
 
     @cached_property
     def pos(self) -> NDArray[np.float64]:
@@ -183,10 +202,10 @@ class KernelFeatures(DenseFeatures):
         coefs[self._pivots] = solve_triangular(self._triangle, beta[::-1], lower=True, trans="T", check_finite=False)
         return coefs
 
-    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
+    def expansion(self, beta: NDArray[np.float64], offset: float) -> FeatureExpansion:
         coef = self._coefs(beta)
         coef -= coef.sum() * self.rows.share_unl  # makes the sum 0, which accounts for the centring of the features
-        return {**self._shared, "dual_coef": coef, "intercept": float(offset - self._mean @ coef)}
+        return FeatureExpansion(self._numbers, coef, float(offset - self._mean @ coef), None, self._vectors)
 
 
 class WideFeatures(KernelFeatures):
@@ -221,8 +240,8 @@ class WideFeatures(KernelFeatures):
     def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
         return self._x.misfit(on_rows, self._w(beta), lam, weight)
 
-    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
-        return self._x.fields(self._w(beta), offset)
+    def expansion(self, beta: NDArray[np.float64], offset: float) -> FeatureExpansion:
+        return self._x.expansion(self._w(beta), offset)
 
 
 class NystroemFeatures(DenseFeatures):
@@ -244,9 +263,9 @@ class NystroemFeatures(DenseFeatures):
         self.z -= self._centre
         self.n_last = self.z.shape[1]
 
-    def fields(self, beta: NDArray[np.float64], offset: float) -> dict[str, Any]:
-        coef = self._to_features @ beta
-        return {**self._shared, "dual_coef": coef, "intercept": float(offset - self._centre @ beta)}
+    def expansion(self, beta: NDArray[np.float64], offset: float) -> FeatureExpansion:
+        intercept = float(offset - self._centre @ beta)
+        return FeatureExpansion(self._numbers, self._to_features @ beta, intercept, None, self._vectors)
 
 
 Features: TypeAlias = LinearFeatures | KernelFeatures | NystroemFeatures

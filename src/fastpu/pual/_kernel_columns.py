@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.data._kept_rows import RowArrays, row_arrays
+from fastpu.data._matrix import Floats
 from fastpu.kernels._kernel_values import kernel_values
 from fastpu.pual._pual_rows import PualRows
 
@@ -39,11 +39,10 @@ def kernel_diagonal(rows: PualRows) -> NDArray[np.float64]:
     return np.concatenate([np.diagonal(kernel_values(kernel, block, block, rows.n_threads)) for block in blocks])
 
 
-def expansion_rows(rows: PualRows, support: NDArray[np.int64]) -> dict[str, Any]:
-    """Return the fields of a kernel expansion over some training rows, with one copy of the rows for all models."""
-    fields: dict[str, Any] = {"support": rows.numbers[support]}
-    if rows.kernel.name not in {"linear", "precomputed"}:
-        fields |= rows.matrix[support].fields("support")
-    for value in fields.values():
-        value.flags.writeable = False  # the models share these arrays, which nobody else holds
-    return fields
+def support_rows(rows: PualRows, support: NDArray[np.int64]) -> RowArrays[Floats]:
+    """Return the training rows that models with a kernel keep, one copy for all models."""
+    if rows.kernel.name == "precomputed":
+        return RowArrays()
+    kept = row_arrays(rows.matrix[support])
+    kept.make_read_only()
+    return kept

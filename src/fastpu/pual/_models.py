@@ -55,8 +55,16 @@ def judged_models(
 def _judged_model(solution: Solution, features: Features, options: BlsSvmOptions) -> JudgedModel:
     status, point, rows = solution.status, solution.point, features.rows
     params = {"C_pos": point.C_pos, "C_unl": point.C_unl, "lam": point.lam, "sigma": point.sigma}
+    kernel, matrix = rows.kernel, rows.matrix
+    expansion = features.expansion(solution.beta, solution.offset)
     machine = PualMachine(
-        **rows.kernel.fields(rows.matrix),
+        n_features=matrix.n_features,
+        feature_names=matrix.feature_names,
+        kernel=kernel.name,
+        gamma=kernel.gamma,
+        degree=kernel.degree,
+        coef0=kernel.coef0,
+        function=kernel.function,
         threshold=0.0,
         n_iter=int(solution.history["n_iter"][-1]),
         converged=status in {"gap", "closed_form"},
@@ -67,7 +75,14 @@ def _judged_model(solution: Solution, features: Features, options: BlsSvmOptions
         gap=float(solution.history["gap"][-1]),
         alpha=solution.alpha,
         nystroem_residual=features.residual,
-        **features.fields(solution.beta, solution.offset),
+        support=expansion.support,
+        dual_coef=expansion.dual_coef,
+        intercept=expansion.intercept,
+        coef=expansion.coef,
+        support_dense=expansion.vectors.dense,
+        support_data=expansion.vectors.data,
+        support_indices=expansion.vectors.indices,
+        support_indptr=expansion.vectors.indptr,
     )
     return JudgedModel(machine, "" if status == "callback" else one_verdict(*span_of(solution.scores)))
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.common._params import MANY, check_int
-from fastpu.kernels._kernel import Kernel
+from fastpu.kernels._kernel import KernelOptions
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlsSvmOptions:
     """What the biased LS-SVM takes beside the rows and the parameters of the points."""
 
-    kernel: Kernel
+    kernel: KernelOptions
     n_components: int | None
     generator: np.random.Generator
     n_threads: int

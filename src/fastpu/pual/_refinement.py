@@ -3,6 +3,9 @@
 The core solves with a matrix whose condition number is the square of that of X, so that its solution is accurate except
 for rounding errors in that matrix. Residuals are therefore computed from the training rows, and conjugate gradients
 preconditioned by the factor of the matrix remove them.
+
+This is Python and not C++, as each of its steps is two products with the rows and one with R, in whatever form these
+are (dense, CSR, a factor of the kernel matrix, landmarks), which NumPy and SciPy have. It takes 1 to 10 % of a fit.
 """
 
 from __future__ import annotations

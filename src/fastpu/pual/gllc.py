@@ -159,7 +159,7 @@ def fit_gllc(
     >>> model.predict(X)
     array([-1, -1,  1,  1, -1,  1])
     """
-    asked = check_points(C_pos=C_pos, C_unl=C_unl, lam=lam, sigma=sigma)
+    parameters = check_points(C_pos=C_pos, C_unl=C_unl, lam=lam, sigma=sigma)
     options = GllcOptions(
         kernel=check_kernel(kernel, gamma, degree, coef0),
         n_neighbors=check_int("n_neighbors", n_neighbors, low=0),
@@ -174,7 +174,7 @@ def fit_gllc(
     ):
         rows = open_pual_rows(X, y, options)
         neighbours = find_neighbours(graph, rows, options)
-        points = asked.with_median(neighbours.median)
+        points = parameters.with_median(neighbours.median)
         for system in systems(points, open_features(rows, options), neighbours):
             solutions = solve_least_squares(system, report)
             models |= judged_models(system, solutions, options)
@@ -182,4 +182,4 @@ def fit_gllc(
                 break
     neighbours.warn_if_lost("fit_gllc", [points[number] for number in models])
     machines = with_profiles(finished_models(models, options), X, y)
-    return machines[0] if asked.is_one else machines
+    return machines[0] if parameters.is_one else machines

@@ -179,7 +179,7 @@ def fit_pual(
     >>> [m.status for m in fastpu.fit_pual(X, y, lam=[0.1, 1.0, 10.0], kernel="rbf")]
     ['gap', 'gap', 'gap']
     """
-    asked = check_points(C_pos=C_pos, C_unl=C_unl, lam=lam, sigma=sigma)
+    parameters = check_points(C_pos=C_pos, C_unl=C_unl, lam=lam, sigma=sigma)
     options = PualOptions(
         kernel=check_kernel(kernel, gamma, degree, coef0),
         n_neighbors=check_int("n_neighbors", n_neighbors, low=0),
@@ -196,7 +196,7 @@ def fit_pual(
     ):
         rows = open_pual_rows(X, y, options)
         neighbours = find_neighbours(graph, rows, options)
-        points = asked.with_median(neighbours.median)
+        points = parameters.with_median(neighbours.median)
         for system in systems(points, open_features(rows, options), neighbours):
             solutions = _solve(system, options, report)
             models |= judged_models(system, solutions, options)
@@ -204,7 +204,7 @@ def fit_pual(
                 break
     neighbours.warn_if_lost("fit_pual", [points[number] for number in models])
     machines = with_profiles(finished_models(models, options, tol=options.tol), X, y)
-    return machines[0] if asked.is_one else machines
+    return machines[0] if parameters.is_one else machines
 
 
 def _solve(system: PointsOfSystem, options: PualOptions, report: Report | None) -> list[Solution]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,7 +35,7 @@ class Split:
         weights: NDArray[np.float64] | None,
         *,
         fraction: float | None,
-        batch_size: int | str | None,
+        batch_size: int | Literal["auto"] | None,
         generator: np.random.Generator,
     ) -> None:
         copies = np.ones(labels.size, dtype=np.int64) if weights is None else _copies(weights)
@@ -45,7 +47,7 @@ class Split:
                 held += np.bincount(generator.choice(rows, count, replace=False), minlength=labels.size)
         left, is_held = copies - held, bool(held.any())
         each = None if weights is None else weights / copies
-        self.batch_size = _batch_size(left, labels) if isinstance(batch_size, str) else batch_size
+        self.batch_size = _batch_size(left, labels) if batch_size == "auto" else batch_size
         if self.batch_size is None:  # each row is listed once, with all that is left of its weight
             self.chosen = np.flatnonzero(left) if is_held else None
             self.weights = weights if not is_held or each is None else each * left

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from fastpu.common._params import MANY, check_int
 from fastpu.common._types import MatrixLike
-from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._training_rows import TrainingRows
-from fastpu.kernels._gauss_basis import default_bandwidth, gauss_features, open_centers
+from fastpu.kernels._basis import Basis, LinearBasis, basis_centers, gauss_basis
+
+FormName: TypeAlias = Literal["linear", "gauss", "mlp"]
 
 _MOST_HIDDEN = 10**6
-
-
-class Basis(NamedTuple):
-    """What f is linear in: the rows, or basis functions around centres."""
-
-    features: Matrix
-    centers: Matrix | None
-    bandwidth: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +24,7 @@ class ModelForm:
     `n_centers`, `centers` and `bandwidth` are read by "gauss" alone, and `n_hidden` by "mlp".
     """
 
-    model: str
+    model: FormName
     n_centers: int
     centers: MatrixLike | None
     bandwidth: float | None
@@ -49,16 +42,9 @@ class ModelForm:
     def basis(self, rows: TrainingRows, generator: np.random.Generator, n_threads: int) -> Basis:
         """Return the basis functions of "gauss", or the rows themselves."""
         if self.model != "gauss":
-            return Basis(rows.matrix, None, None)
-        return self.basis_around(self.draw_centers(rows, generator), rows, n_threads)
-
-    def draw_centers(self, rows: TrainingRows, generator: np.random.Generator) -> Matrix:
-        """Return the caller's centres, or draw some."""
-        return open_centers(rows.matrix, self.centers, self.n_centers, rows.weights, generator)
-
-    def basis_around(self, centers: Matrix, rows: TrainingRows, n_threads: int) -> Basis:
-        bandwidth = self.bandwidth or default_bandwidth(rows.matrix, rows.weights, centers)
-        return Basis(DenseMatrix(gauss_features(rows.matrix, centers, bandwidth, n_threads)), centers, bandwidth)
+            return LinearBasis(rows.matrix)
+        centers = basis_centers(rows, self.centers, self.n_centers, generator)
+        return gauss_basis(rows, centers, self.bandwidth, n_threads)
 
 
 def check_n_centers(n_centers: object) -> int:

@@ -14,6 +14,7 @@ from fastpu.common._progress import Report, on_round
 from fastpu.data._matrix import DenseMatrix, Matrix
 from fastpu.data._training_rows import check_eval_pair
 from fastpu.data._validate import check_labels, check_matrix
+from fastpu.kernels._basis import GaussBasis
 from fastpu.kernels._gauss_basis import gauss_features
 from fastpu.risk._held_out import Split
 from fastpu.risk._options import NnpuOptions
@@ -62,7 +63,7 @@ def open_eval_set(eval_set: object, rows: RiskRows) -> JudgingRows | None:
             f"X of eval_set must hold numbers within the range of {rows.matrix.dtype}, the dtype of X, got larger "
             f"ones; pass X as float64"
         )
-    if basis.centers is not None and basis.bandwidth is not None:
+    if isinstance(basis, GaussBasis):
         matrix = DenseMatrix(gauss_features(matrix, basis.centers, basis.bandwidth, rows.options.n_threads))
     return JudgingRows(rows.columns.moved(matrix), labels, None)
 

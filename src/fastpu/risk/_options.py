@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from fastpu.common._params import check_choice, check_float, check_int
-from fastpu.risk._model_form import ModelForm
+from fastpu.risk._model_form import FormName, ModelForm
 
-_RATES = {"linear": 0.05, "gauss": 0.02, "mlp": 0.01}  # Adam's learning rates, chosen by measurement
+RiskLoss: TypeAlias = Literal["sigmoid", "logistic", "squared"]
+#: A number of rows, "auto" for one that follows from the rows, or None for all rows in one batch.
+BatchSize: TypeAlias = int | Literal["auto"] | None
+
+_RATES: dict[FormName, float] = {
+    "linear": 0.05,
+    "gauss": 0.02,
+    "mlp": 0.01,
+}  # Adam's learning rates, chosen by measurement
 _PATIENCE = 30  # early_stopping_rounds="auto"
 
 
@@ -21,7 +29,7 @@ class RiskOptions:
     prior: float
     scenario: str
     lam: float | None
-    loss: str
+    loss: RiskLoss
     form: ModelForm
     generator: np.random.Generator
     n_threads: int
@@ -50,14 +58,14 @@ class UpuOptions(RiskOptions):
 class NnpuOptions(RiskOptions):
     """What `fit_nnpu` takes: its risk, and how Adam trains.
 
-    A `batch_size` of "auto" follows from the rows, and None is all rows in one batch. Without `n_epochs` their number
+    Without `n_epochs` their number
     depends on whether a rule may stop the fit earlier. Without `early_stopping_rounds` no rule does.
     """
 
     beta: float
     gamma_nn: float
     learning_rate: float
-    batch_size: int | str | None
+    batch_size: BatchSize
     n_epochs: int | None
     validation_fraction: float
     early_stopping_rounds: int | None
@@ -81,17 +89,16 @@ def check_lam(lam: object) -> float | None:
     return None if lam is None else check_float("lam", lam, low=0)
 
 
-def check_learning_rate(learning_rate: object, model: str) -> float:
+def check_learning_rate(learning_rate: object, model: FormName) -> float:
     """Return the caller's rate, or the default of the model."""
     if learning_rate is None:
         return _RATES[model]
     return check_float("learning_rate", learning_rate, low=0, open_low=True)
 
 
-def check_batch_size(batch_size: object, model: str) -> int | str | None:
-    """Return a number of rows, "auto", or None for all rows."""
+def check_batch_size(batch_size: object, model: FormName) -> BatchSize:
     if isinstance(batch_size, str):
-        word = check_choice("batch_size", batch_size, ("auto",), ", a number of rows or None")
+        word: Literal["auto"] = check_choice("batch_size", batch_size, ("auto",), ", a number of rows or None")
         # A linear model has one minimum, and an epoch takes little time: all rows make one batch.
         return word if model == "mlp" else None
     return None if batch_size is None else check_int("batch_size", batch_size, low=1)

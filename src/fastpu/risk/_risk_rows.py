@@ -13,9 +13,9 @@ from fastpu.common._types import LabelsLike, MatrixLike, VectorLike
 from fastpu.data._training_rows import TrainingRows, open_training_rows
 from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
+from fastpu.kernels._basis import Basis
 from fastpu.model._prior import prior_among_unlabeled
 from fastpu.risk._column_scales import Columns, read_columns
-from fastpu.risk._model_form import Basis
 from fastpu.risk._options import RiskOptions
 
 #: The default of lam is this times prior / sqrt(positive rows), for rows of the size 1; chosen by measurement.
@@ -72,4 +72,13 @@ def open_risk_rows(X: MatrixLike, y: LabelsLike, sample_weight: VectorLike | Non
     rows = open_training_rows(check_matrix(X), y, sample_weight, options.function)
     prior = prior_among_unlabeled(options.prior, n_pos=rows.mass(1), n_unl=rows.mass(0), scenario=options.scenario)
     basis = options.form.basis(rows, options.generator, options.n_threads)
-    return RiskRows(**vars(rows), options=options, prior=prior, basis=basis)
+    return RiskRows(
+        matrix=rows.matrix,
+        labels=rows.labels,
+        weights=rows.weights,
+        numbers=rows.numbers,
+        n_given=rows.n_given,
+        options=options,
+        prior=prior,
+        basis=basis,
+    )

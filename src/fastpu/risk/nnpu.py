@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import PriorEstimate, take_prior_in
 from fastpu.model._with_profile import with_profile
-from fastpu.risk._model_form import ModelForm, check_n_centers, check_n_hidden
+from fastpu.risk._model_form import FormName, ModelForm, check_n_centers, check_n_hidden
 from fastpu.risk._nnpu_training import TrainingPlan, open_eval_set, plan_training, start_of_training, train
-from fastpu.risk._options import NnpuOptions, check_batch_size, check_lam, check_learning_rate, check_patience
-from fastpu.risk._risk_models import make_model, warn_of_one_class
+from fastpu.risk._one_class_warning import warn_of_one_class
+from fastpu.risk._options import NnpuOptions, RiskLoss, check_batch_size, check_lam, check_learning_rate, check_patience
 from fastpu.risk._risk_rows import RiskRows, open_risk_rows
 from fastpu.risk.risk_machine import RiskMachine, RiskNetwork, RiskRound
 
@@ -214,8 +214,8 @@ def fit_nnpu(
     >>> model.hidden_coef.shape
     (2, 100)
     """
-    form_name = check_choice("model", model, ("linear", "gauss", "mlp"))
-    loss_name = check_choice("loss", loss, ("sigmoid", "logistic", "squared"))
+    form_name: FormName = check_choice("model", model, ("linear", "gauss", "mlp"))
+    loss_name: RiskLoss = check_choice("loss", loss, ("sigmoid", "logistic", "squared"))
     most_epochs = None if n_epochs is None else check_int("n_epochs", n_epochs, low=1)
     given_prior, drawn_as = take_prior_in(scenario, prior)
     options = NnpuOptions(
@@ -270,25 +270,31 @@ def _model_of(
     }
     if plan.judging is not None:
         history["eval_risk"] = training.eval_risk
-    record: dict[str, Any] = {
-        "params": {**rows.params(), **options.training_params(), "n_epochs": plan.n_epochs},
-        "n_iter": training.best_epoch,
-        # A fit that ran all its epochs is complete, unless a rule should have stopped it earlier.
-        "converged": training.status == ("early_stopping" if plan.stops_early else "n_epochs"),
-        "status": training.status,
-        "objective": training.risk[: training.best_epoch],
-        "history": history,
-    }
+    params = {**rows.params(), **options.training_params(), "n_epochs": plan.n_epochs}
+    # A fit that ran all its epochs is complete, unless a rule should have stopped it earlier.
+    is_complete = training.status == ("early_stopping" if plan.stops_early else "n_epochs")
+    objective = training.risk[: training.best_epoch]
     net = rows.columns.moved_back(training.net)
     if not net.hidden_intercept.size:
-        return make_model(
-            RiskMachine,
-            rows.matrix,
-            rows.basis.centers,
+        centers = rows.basis.center_arrays
+        return RiskMachine(
+            n_features=rows.matrix.n_features,
+            feature_names=rows.matrix.feature_names,
+            threshold=0.0,
+            basis=rows.basis.name,
             bandwidth=rows.basis.bandwidth,
+            centers_dense=centers.dense,
+            centers_data=centers.data,
+            centers_indices=centers.indices,
+            centers_indptr=centers.indptr,
             coef=net.coef.astype(np.float64),
             intercept=net.intercept,
-            **record,
+            n_iter=training.best_epoch,
+            converged=is_complete,
+            status=training.status,
+            objective=objective,
+            history=history,
+            params=params,
         )
     return RiskNetwork(
         n_features=rows.matrix.n_features,
@@ -298,7 +304,12 @@ def _model_of(
         hidden_intercept=net.hidden_intercept,
         coef=net.coef,
         intercept=net.intercept,
-        **record,
+        n_iter=training.best_epoch,
+        converged=is_complete,
+        status=training.status,
+        objective=objective,
+        history=history,
+        params=params,
     )
 
 

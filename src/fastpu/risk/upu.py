@@ -17,9 +17,9 @@ from fastpu.kernels._gauss_basis import check_bandwidth
 from fastpu.kernels._scales import warn_of_scales
 from fastpu.model._prior import PriorEstimate, proper_prior, take_prior_in
 from fastpu.model._with_profile import with_profile
-from fastpu.risk._model_form import ModelForm, check_n_centers
-from fastpu.risk._options import UpuOptions, check_lam
-from fastpu.risk._risk_models import make_model, warn_of_one_class
+from fastpu.risk._model_form import FormName, ModelForm, check_n_centers
+from fastpu.risk._one_class_warning import warn_of_one_class
+from fastpu.risk._options import RiskLoss, UpuOptions, check_lam
 from fastpu.risk._risk_rows import open_risk_rows
 from fastpu.risk.risk_machine import RiskMachine, RiskRound
 
@@ -175,8 +175,8 @@ def fit_upu(
     (2,)
     """
     other = " (fit_nnpu trains others)"
-    form_name = check_choice("model", model, ("linear", "gauss"), other)
-    loss_name = check_choice("loss", loss, ("logistic", "squared"), other)
+    form_name: FormName = check_choice("model", model, ("linear", "gauss"), other)
+    loss_name: RiskLoss = check_choice("loss", loss, ("logistic", "squared"), other)
     given_prior, drawn_as = take_prior_in(scenario, prior)
     options = UpuOptions(
         prior=given_prior,
@@ -203,7 +203,7 @@ def fit_upu(
     def record(step: int, risk: float) -> RiskRound:
         return RiskRound(step, options.max_iter, risk, None, 0)
 
-    names = rows.matrix.feature_names if rows.basis.centers is None else None
+    names = rows.matrix.feature_names if rows.basis.name == "linear" else None
     with make_report(callback, progress, total=None, description="uPU") as report, columns_named(names):
         result = _core.fit_upu(
             rows.basis.features,
@@ -225,11 +225,17 @@ def fit_upu(
             f"lam must be > 0 for these rows, got 0: the {options.loss} risk has no minimum without a penalty, because "
             f"it falls for ever as the weights grow (it is {risks[-1]:.4g} after {len(risks) - 1} steps)"
         )
-    machine = make_model(
-        RiskMachine,
-        rows.matrix,
-        rows.basis.centers,
+    kept_centers = rows.basis.center_arrays
+    machine = RiskMachine(
+        n_features=rows.matrix.n_features,
+        feature_names=rows.matrix.feature_names,
+        threshold=0.0,
+        basis=rows.basis.name,
         bandwidth=rows.basis.bandwidth,
+        centers_dense=kept_centers.dense,
+        centers_data=kept_centers.data,
+        centers_indices=kept_centers.indices,
+        centers_indptr=kept_centers.indptr,
         coef=result.coef,
         intercept=result.intercept,
         n_iter=len(risks) - 1,

@@ -203,7 +203,9 @@ def _fit_kernel_grid(
             with recorded() as caught:
                 fit.warn()
             threshold = fit.threshold
-            scores_alone = SimpleNamespace(decision_function=lambda _, scores=fit.held: scores, threshold=threshold)
+            scores_alone = SimpleNamespace(
+                decision_function=lambda _, scores=fit.held_out_scores: scores, threshold=threshold
+            )
             # A criterion of the user's wants a model, the others its scores alone.
             model = scores_alone if setup.criterion.needs_scores_alone else fit.model()
             outcomes[i].append(judged(setup, split, model, flaws_of(caught), seconds, caught))

@@ -217,8 +217,24 @@ class BagSums:
         support = np.flatnonzero(self._is_support).astype(np.int64)
         status = self._status()
         coef = None if self._coef is None else self._coef / n_done
+        expansion = self._training.expansion(support, self._dual_coef[support] / n_done, coef)
+        matrix, kernel = self._training.matrix, self._training.kernel
         return BaggingSVM(
-            **self._training.expansion_fields(support, self._dual_coef[support] / n_done, coef),
+            n_features=matrix.n_features,
+            feature_names=matrix.feature_names,
+            kernel=kernel.name,
+            gamma=kernel.gamma,
+            degree=kernel.degree,
+            coef0=kernel.coef0,
+            function=kernel.function,
+            support=expansion.support,
+            dual_coef=expansion.dual_coef,
+            alpha=expansion.alpha,
+            coef=expansion.coef,
+            support_dense=expansion.vectors.dense,
+            support_data=expansion.vectors.data,
+            support_indices=expansion.vectors.indices,
+            support_indptr=expansion.vectors.indptr,
             threshold=0.0,
             n_iter=n_done,
             converged=status in {"tol", "gap"},

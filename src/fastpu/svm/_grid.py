@@ -13,7 +13,7 @@ from fastpu import _core
 from fastpu.common._sharing import unwrapped
 from fastpu.data._matrix import Matrix
 from fastpu.kernels._check_rows import check_training_rows
-from fastpu.kernels._kernel import Kernel, resolve_gamma, value_dtype
+from fastpu.kernels._kernel import Kernel, KernelOptions, resolve_gamma, value_dtype
 from fastpu.svm._kernel_solver import KernelRows, SolverEnd, SvmFit, history_of
 from fastpu.svm._svm_point import SvmPoint, defaults_of, options_of, point_of
 from fastpu.svm._svm_problem import SvmProblem
@@ -28,7 +28,7 @@ class FoldData:
     """Numbers of the rows to fit to and to score, labels of the former, and arguments with an entry for each."""
 
     train: NDArray[np.int64]
-    held: NDArray[np.int64]
+    held_out: NDArray[np.int64]
     labels: Any
     by_row: Mapping[str, Any]
 
@@ -37,7 +37,7 @@ class FoldData:
 class GridFit:
     """A fit of a grid: its solution has numbers of rows of the whole matrix, `support` those among the fitted ones."""
 
-    held: NDArray[np.float64]
+    held_out_scores: NDArray[np.float64]
     support: NDArray[np.int64]
     fold: FoldData
     point: SvmPoint
@@ -53,14 +53,14 @@ class GridFit:
         warn_of_failures(self.point.method, self.solved, self.span, self.training)
 
     def model(self) -> KernelMachine:
-        fields = self.training.machine_fields(self.solved, self.point.params())
-        fields["support"] = self.support
-        if self.training.kernel.name == "precomputed":
-            fields["n_features"] = self.fold.train.size
-        return KernelMachine(**fields)
+        machine = self.training.machine(self.solved, self.point.params())
+        # `support` has numbers of the fold's own rows, whose kernel values are the columns of a precomputed matrix.
+        is_precomputed = self.training.kernel.name == "precomputed"
+        n_features = self.fold.train.size if is_precomputed else machine.n_features
+        return replace(machine, support=self.support, n_features=n_features)
 
 
-def shares_work(kernel: Kernel) -> bool:
+def shares_work(kernel: KernelOptions) -> bool:
     """Tell whether machines with this kernel share work in a grid."""
     return kernel.name in _KERNELS
 
@@ -82,11 +82,12 @@ def solve_grid(matrix: Matrix, folds: Sequence[FoldData], points: Sequence[Seque
             chains[key].add(i, point, problem)
     first = points[0][0]
     options = first.options
+    kernel_of_first = next(iter(chains.values())).kernel  # each chain has a gamma of its own beside it
     solutions = _core.solve_svm_grid(
         matrix.convert(value_dtype(options.kernel.name, matrix.dtype), sparse=matrix.is_sparse),
         first.method.kind,
         [chain.for_core() for chain in chains.values()],
-        kernel=options.kernel.core_params,
+        kernel=kernel_of_first.core_params,
         options=options.core_options(matrix.n_rows),
         cache_bytes=options.cache_bytes,
         n_threads=options.n_threads,
@@ -140,6 +141,10 @@ class _Chain:
         self._points: dict[int, SvmPoint] = {}
         self._factors: list[tuple[float, float, float]] = []
 
+    @property
+    def kernel(self) -> Kernel:
+        return self._training.kernel
+
     def add(self, number: int, point: SvmPoint, problem: SvmProblem) -> None:
         positive, negative = (float(problem.cost[self._rows[i]]) for i in self._examples)
         self._points[number] = point
@@ -152,15 +157,15 @@ class _Chain:
             labels=self._labels,
             base=self._base,
             points=self._factors,
-            held=self._fold.held,
+            held_out=self._fold.held_out,
         )
 
     def fits(self, solution: _core.ChainSolution) -> dict[int, GridFit]:
         """Return the fits by the numbers of their points."""
-        columns = zip(self._points.items(), solution.fits, solution.held.T, strict=True)
-        return {number: self._fit_of(point, fit, held) for (number, point), fit, held in columns}
+        columns = zip(self._points.items(), solution.fits, solution.held_out_scores.T, strict=True)
+        return {number: self._fit_of(point, fit, scores) for (number, point), fit, scores in columns}
 
-    def _fit_of(self, point: SvmPoint, fit: _core.GridFit, held: NDArray[np.float64]) -> GridFit:
+    def _fit_of(self, point: SvmPoint, fit: _core.GridFit, scores: NDArray[np.float64]) -> GridFit:
         places, n_rows = fit.support, self._rows.size
         support = self._rows[places]
         end = SolverEnd(
@@ -182,7 +187,7 @@ class _Chain:
             lowest_inside=fit.lowest_inside,
         )
         return GridFit(
-            held=held,
+            held_out_scores=scores,
             support=support,
             fold=self._fold,
             point=point,

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.common._progress import on_round
-from fastpu.data._matrix import Matrix
+from fastpu.data._kept_rows import RowArrays, row_arrays
+from fastpu.data._matrix import Floats, Matrix
 from fastpu.kernels._function_kernel import for_core
 from fastpu.kernels._kernel import Kernel, resolve_gamma, value_dtype
 from fastpu.kernels._shifted_rows import linear_coef
@@ -96,6 +97,24 @@ def history_of(end: SolverEnd, n_rows: int, rounds: _core.SvmRounds | None = Non
     }
 
 
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """What a model keeps of its support vectors: their numbers, factors, and rows, or `coef` for the linear kernel."""
+
+    support: NDArray[np.int64]
+    dual_coef: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    coef: NDArray[np.float64] | None
+    vectors: RowArrays[Floats]
+
+    def make_read_only(self) -> None:
+        """Let the model take the arrays, which nobody else holds, without a copy."""
+        for array in (self.support, self.dual_coef, self.alpha, self.coef):
+            if array is not None:
+                array.flags.writeable = False
+        self.vectors.make_read_only()
+
+
 @dataclass(frozen=True)
 class KernelRows:
     """Training rows with their kernel (its gamma a number), and the models that are made of them."""
@@ -109,25 +128,18 @@ class KernelRows:
         """The type of kernel values."""
         return value_dtype(self.kernel.name, self.matrix.dtype)
 
-    def expansion_fields(
+    def expansion(
         self, support: NDArray[np.int64], dual_coef: NDArray[np.float64], coef: NDArray[np.float64] | None = None
-    ) -> dict[str, Any]:
-        """Return the fields of a `KernelMachine` that depend on the rows and the kernel, with `coef` if it is known."""
-        kernel = self.kernel
-        fields: dict[str, Any] = {
-            **kernel.fields(self.matrix),
-            "support": support,
-            "dual_coef": dual_coef,
-            "alpha": np.abs(dual_coef),
-        }
-        if kernel.name == "linear":
-            fields["coef"] = linear_coef(self.matrix, support, dual_coef) if coef is None else coef
-        elif kernel.name != "precomputed":
-            fields |= self.matrix[support].fields("support")
-        for value in fields.values():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False  # nobody else holds these arrays, so the model need not copy them
-        return fields
+    ) -> Expansion:
+        """Return what a model keeps of the support vectors; `coef` if they are known, for the linear kernel."""
+        vectors: RowArrays[Floats] = RowArrays()
+        if self.kernel.name == "linear":
+            coef = linear_coef(self.matrix, support, dual_coef) if coef is None else coef
+        elif self.kernel.name != "precomputed":
+            vectors = row_arrays(self.matrix[support])
+        expansion = Expansion(support, dual_coef, np.abs(dual_coef), coef, vectors)
+        expansion.make_read_only()
+        return expansion
 
     def threshold(self, fit: SvmFit) -> float:
         """Return 0, or for one class the boundary: a row that is on it, within tol and rounding, is inside."""
@@ -139,29 +151,39 @@ class KernelRows:
     def _has_boundary(self, fit: SvmFit) -> bool:
         return fit.labels is None and fit.margin > self.options.tol  # without a margin scores mean nothing
 
-    def machine_fields(self, fit: SvmFit, params: dict[str, object]) -> dict[str, Any]:
-        """Return the fields of the model of a solution."""
-        support = fit.of_support()
-        fields: dict[str, Any] = {
-            **self.expansion_fields(support.rows, support.dual_coef, fit.coef),
-            "threshold": self.threshold(fit),
-            "n_iter": fit.end.n_steps,
-            "converged": fit.end.status in {"tol", "gap"},
-            "status": fit.end.status,
-            "objective": fit.history["objective"],
-            "history": fit.history,
-            "params": params,
-            "intercept": fit.intercept,
-            "gap": fit.end.gap,
-            "violation": fit.end.violation,
-            "margin": fit.margin,
-        }
-        if self._has_boundary(fit):
-            fields["threshold_rule"] = "the boundary, within tol"
-        return fields
-
     def machine(self, fit: SvmFit, params: dict[str, object]) -> KernelMachine:
-        return KernelMachine(**self.machine_fields(fit, params))
+        """Return the model of a solution."""
+        found = fit.of_support()
+        expansion, kernel = self.expansion(found.rows, found.dual_coef, fit.coef), self.kernel
+        return KernelMachine(
+            n_features=self.matrix.n_features,
+            feature_names=self.matrix.feature_names,
+            threshold=self.threshold(fit),
+            threshold_rule="the boundary, within tol" if self._has_boundary(fit) else "zero",
+            n_iter=fit.end.n_steps,
+            converged=fit.end.status in {"tol", "gap"},
+            status=fit.end.status,
+            objective=fit.history["objective"],
+            history=fit.history,
+            params=params,
+            kernel=kernel.name,
+            gamma=kernel.gamma,
+            degree=kernel.degree,
+            coef0=kernel.coef0,
+            function=kernel.function,
+            support=expansion.support,
+            dual_coef=expansion.dual_coef,
+            alpha=expansion.alpha,
+            coef=expansion.coef,
+            support_dense=expansion.vectors.dense,
+            support_data=expansion.vectors.data,
+            support_indices=expansion.vectors.indices,
+            support_indptr=expansion.vectors.indptr,
+            intercept=fit.intercept,
+            gap=fit.end.gap,
+            violation=fit.end.violation,
+            margin=fit.margin,
+        )
 
 
 @dataclass(frozen=True)

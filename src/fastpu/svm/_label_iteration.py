@@ -6,6 +6,7 @@ Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive and un
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,9 @@ from fastpu.svm._margin_rows import MarginRows
 from fastpu.svm._psi_descent import descend, flat_rows, is_collapsed
 from fastpu.svm.margin_round import MarginRound
 
-_FIRST_CLASSIFIERS = ("hinge", "psi", "isvm")
+FirstClassifier: TypeAlias = Literal["hinge", "psi", "isvm"]
+
+_FIRST_CLASSIFIERS: tuple[FirstClassifier, ...] = ("hinge", "psi", "isvm")
 
 
 @dataclass(frozen=True)
@@ -26,13 +29,13 @@ class LabelIteration:
     """What Algorithm 1 minimises (`loss`), which of `fit_ipsi`'s three first classifiers it takes, and when it ends."""
 
     loss: Loss
-    init: str
+    init: FirstClassifier
     tol: float
     check_increase: bool
     max_iter: int
 
     @staticmethod
-    def checked(*, loss: Loss, init: str, tol: float, check_increase: bool, max_iter: int) -> LabelIteration:
+    def checked(*, loss: Loss, init: object, tol: float, check_increase: bool, max_iter: int) -> LabelIteration:
         """Check what comes from the caller; `max_iter` is checked already."""
         return LabelIteration(
             loss=loss,

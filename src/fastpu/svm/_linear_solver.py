@@ -14,7 +14,6 @@ from fastpu.svm._kernel_solver import KernelSolver, SolverEnd, SvmFit, SvmReport
 from fastpu.svm._row_costs import MOST_COST
 from fastpu.svm.svm_round import SvmRound
 
-_GAP = 1e-9  # duality gap at which the linear engine stops, relative to the primal objective
 _SAFETY = 0.99  # of tol, so that scores computed in another order meet it as well
 _FEW_STEPS = 100_000  # pair updates, plus 10 for each row, that may be tried after the engine
 
@@ -103,6 +102,7 @@ def _run_engine(
     report: SvmReport | None,
 ) -> SvmFit | None:
     limit = training.options.steps_for(rows.size)
+    margin_options = _core.MarginOptions(violation=_SAFETY * training.options.tol)
     callback_errors: list[ValueError] = []  # to tell them from errors of the engine
 
     def on_step(_: int, objective: float, gap: float) -> bool:
@@ -118,7 +118,7 @@ def _run_engine(
             cost,
             None,
             None,
-            _core.MarginOptions(tol=_GAP, violation=_SAFETY * training.options.tol),
+            margin_options,
             None if report is None else on_step,
             n_threads=training.options.n_threads,
         )
@@ -138,7 +138,7 @@ def _run_engine(
     gap = max(0.0, result.gap + (losses[0] - losses[1]))
     violation = _core.c_svm_violation(signs, cost[rows], alpha, scores)
     objective = result.gap - result.objective
-    status = "precision" if result.status == "gap" and gap > _GAP * primal else result.status
+    status = "precision" if result.status == "gap" and gap > margin_options.tol * primal else result.status
     end = SolverEnd(status=status, n_steps=0, objective=objective, gap=gap, violation=violation)
     return SvmFit(
         rows=rows,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,9 @@ from fastpu.data._validate import check_matrix
 from fastpu.data.binned_features import require_rows
 from fastpu.kernels._scales import warn_of_scales
 
-_SOLVERS = ("exact", "iadmm")
+SolverName: TypeAlias = Literal["exact", "iadmm"]
+
+_SOLVERS: tuple[SolverName, ...] = ("exact", "iadmm")
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,12 @@ class MarginOptions:
     max_iter: int
     solver_tol: float
     solver_max_iter: int | None
-    solver: str
+    solver: SolverName
     n_threads: int
 
     @staticmethod
     def checked(
-        *, max_iter: int, solver_tol: float, solver_max_iter: int | None, solver: str, n_threads: int | None
+        *, max_iter: int, solver_tol: float, solver_max_iter: int | None, solver: object, n_threads: int | None
     ) -> MarginOptions:
         return MarginOptions(
             max_iter=check_int("max_iter", max_iter, low=1),

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu import _core
 from fastpu.common._types import VectorLike
 from fastpu.data._validate import check_sample_weight
 
-MOST_COST = 1e100  # largest cost of a row in linear machines: larger ones overflow
+MOST_COST = _core.MOST_ROW_COST  # in linear machines: larger ones overflow
 
 
 def cost_per_row(

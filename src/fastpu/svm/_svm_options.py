@@ -8,7 +8,7 @@ from fastpu import _core
 from fastpu.common._params import MANY, check_float, check_int
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import GammaLike, KernelLike
-from fastpu.kernels._kernel import Kernel, check_kernel
+from fastpu.kernels._kernel import KernelOptions, check_kernel
 
 _MIB = 2**20
 _LEAST_STEPS = 10**7  # default of max_iter, unless 100 for each row is more
@@ -21,7 +21,7 @@ class SvmOptions:
     `max_steps` is the most pair updates that the caller allows, or None. The function calls it `max_steps_name`.
     """
 
-    kernel: Kernel
+    kernel: KernelOptions
     cache_bytes: int
     tol: float
     max_steps: int | None

@@ -13,9 +13,10 @@ from fastpu.common._progress import make_report
 from fastpu.common._sharing import marked
 from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.model._with_profile import with_profiles
-from fastpu.svm._cost_sequence import check_costs, fit_each_cost
 from fastpu.svm._default_cost import default_cost
-from fastpu.svm._label_iteration import LabelIteration, iterate_labels
+from fastpu.svm._label_fits import fit_costs
+from fastpu.svm._label_iteration import LabelIteration
+from fastpu.svm._margin_costs import check_costs
 from fastpu.svm._margin_rows import MarginOptions, MarginRows, open_margin_rows
 from fastpu.svm._margin_warnings import warn_of_flaws
 from fastpu.svm._row_costs import MOST_COST
@@ -175,15 +176,7 @@ def fit_isvm(
     with make_report(callback, progress, total=None, description="ISVM") as on_round:
         rows = open_margin_rows(X, y, sample_weight, "fit_isvm", options.n_threads, is_relative=True)
         costs = _costs_for(rows, C)
-        fits = fit_each_cost(
-            costs,
-            lambda margin_solver, cost: iterate_labels(margin_solver, cost, iteration, on_round),
-            rows,
-            options,
-            "fit_isvm",
-            params,
-            is_heard=on_round is not None,
-        )
+        fits = fit_costs(costs, rows, iteration, options, "fit_isvm", params, on_round)
     warn_of_flaws([fit.flaws for fit in fits], "fit_isvm")
     models = with_profiles([fit.model for fit in fits], X, y, sample_weight)
     return models if is_sequence(C) else models[0]
@@ -347,15 +340,7 @@ def fit_ipsi(
     with make_report(callback, progress, total=None, description="IPSI") as on_round:
         rows = open_margin_rows(X, y, sample_weight, "fit_ipsi", options.n_threads, is_relative=True)
         costs = _costs_for(rows, C)
-        fits = fit_each_cost(
-            costs,
-            lambda margin_solver, cost: iterate_labels(margin_solver, cost, iteration, on_round),
-            rows,
-            options,
-            "fit_ipsi",
-            params,
-            is_heard=on_round is not None,
-        )
+        fits = fit_costs(costs, rows, iteration, options, "fit_ipsi", params, on_round)
     warn_of_flaws([fit.flaws for fit in fits], "fit_ipsi")
     models = with_profiles([fit.model for fit in fits], X, y, sample_weight)
     return models if is_sequence(C) else models[0]

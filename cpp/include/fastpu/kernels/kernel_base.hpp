@@ -47,6 +47,10 @@ class Kernel {
   virtual void fill(const index_t* rows, index_t n, const KernelColumns<T>& columns, index_t first, index_t last,
                     T* const* out) const = 0;
 
+  // Whether several rows at once take so much less time than one after the other that rows which are only likely to be
+  // needed are worth computing along with one that is.
+  virtual bool gains_by_several_rows() const = 0;
+
   // Whether fill must be called by one thread at a time; it is then best called for all columns at once.
   virtual bool is_serial() const { return false; }
 };

@@ -17,6 +17,11 @@ struct SvmPathProblem {
   const double* costs = nullptr;        // c: between 1e-100 and 1e100, or infinite in one of the classes
 };
 
+// The least and the largest finite cost of a row: lam has the size of costs, and its square must not vanish or
+// overflow.
+inline constexpr double kLeastPathCost = 1e-100;
+inline constexpr double kMostPathCost = 1e100;
+
 struct SvmPathOptions {
   double lam_min = 0;  // where to stop, unless the last breakpoint is above
   // The path ends at the breakpoint with this event.

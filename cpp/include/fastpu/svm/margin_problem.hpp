@@ -9,9 +9,12 @@
 
 namespace fastpu {
 
+// The largest cost of a row: sums of products of larger ones overflow.
+inline constexpr double kMostRowCost = 1e100;
+
 struct MarginProblem {
   const std::int8_t* labels = nullptr;   // y: +1 or -1 for every row
-  const double* costs = nullptr;         // c; rows of cost 0 are left out
+  const double* costs = nullptr;         // c, at most kMostRowCost; rows of cost 0 are left out
   const std::uint8_t* slopes = nullptr;  // s; null: all 0
 };
 

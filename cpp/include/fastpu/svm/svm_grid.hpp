@@ -33,8 +33,8 @@ struct SvmChain {
   const std::int8_t* labels = nullptr;  // as in SvmProblem
   const double* base = nullptr;         // n costs before the factors, > 0
   std::vector<GridPoint> points;
-  const index_t* held = nullptr;  // rows to score
-  index_t n_held = 0;
+  const index_t* held_out = nullptr;  // rows to score
+  index_t n_held_out = 0;
 };
 
 struct GridFit : SvmReport {
@@ -46,8 +46,8 @@ struct GridFit : SvmReport {
 };
 
 struct ChainResult {
-  std::vector<GridFit> fits;  // for each point
-  std::vector<double> held;   // f of n_held x points
+  std::vector<GridFit> fits;            // for each point
+  std::vector<double> held_out_scores;  // f of n_held_out x points
 };
 
 // The data must outlive the call. `params` is the kernel; its gamma is not used, as each chain has its own. With

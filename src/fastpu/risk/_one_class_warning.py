@@ -1,33 +1,14 @@
-"""Linear models of a risk, and the warning about models that call all rows the same."""
+"""The warning about models of a risk that call all rows the same."""
 
 from __future__ import annotations
-
-from typing import Any, TypeVar
 
 import numpy as np
 
 from fastpu.common._warn import one_verdict, warn
-from fastpu.data._matrix import Matrix
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model._model import Model
 from fastpu.model._scoring import refuse_nan_scores
 from fastpu.risk._risk_rows import RiskRows
-from fastpu.risk.risk_machine import RiskMachine
-
-Machine = TypeVar("Machine", bound=RiskMachine)
-
-
-def make_model(kind: type[Machine], matrix: Matrix, centers: Matrix | None, **fields: Any) -> Machine:
-    """Return a linear model in the columns of the rows, or in basis functions around centres."""
-    arrays: dict[str, Any] = {} if centers is None else centers.fields("centers")
-    return kind(
-        n_features=matrix.n_features,
-        feature_names=matrix.feature_names,
-        threshold=0.0,
-        basis="linear" if centers is None else "gauss",
-        **arrays,
-        **fields,
-    )
 
 
 def warn_of_one_class(model: Model, rows: RiskRows) -> None:
