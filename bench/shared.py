@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 R = TypeVar("R")
 
-_LIBRARIES = ("fastpu", "numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "lightgbm", "xgboost", "xgboost-cpu",
-              "faiss-cpu", "pulearn", "torch")  # fmt: skip
+_LIBRARIES = ("fastpu", "numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "lightgbm", "catboost", "xgboost",
+              "xgboost-cpu", "faiss-cpu", "pulearn", "torch")  # fmt: skip
 
 
 _FEWEST = 5  # labelled rows

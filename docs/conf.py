@@ -39,7 +39,6 @@ exclude_patterns = [
     "_templates",
     "defaults_table.md",
     "does_it_help_calls_table.md",
-    "does_it_help_earlier_table.md",
     "does_it_help_table.md",
     "few_labels_table.md",
     "gallery/uses",

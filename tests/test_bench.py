@@ -160,6 +160,21 @@ def test_does_it_help_reads_the_tables_of_packages(tmp_path):
     assert {(row["rows"], row["task"][:5]) for row in rows} == {(80, "crx: ")}
     assert run() == first  # the seconds too: nothing was run again
     assert (tmp_path / "does_it_help.jsonl").read_text() == kept
+    published = tmp_path / "published.csv"
+    published.write_text((tmp_path / "does_it_help.csv").read_text())
+    assert run("--known", str(published), "--report", "--output", str(tmp_path / "reported")) == first
+    assert (tmp_path / "reported/does_it_help.csv").read_text() == published.read_text()
+    more = ["pulearn, Elkan-Noto", "fit_forest", "LightGBM, as shipped"]
+    known = ["--known", str(published), "--output", str(tmp_path / "more"), "--learners", *more]
+    run(*known)
+    ran = [json.loads(line) for line in (tmp_path / "more/does_it_help.jsonl").read_text().splitlines()]
+    assert {row["learner"] for row in ran} == {"pulearn, Elkan-Noto"}  # the others were known
+    refused = [row for row in ran if "flaw" in row]
+    assert refused  # one label is too few
+    published.write_text((tmp_path / "more/does_it_help.csv").read_text())
+    (tmp_path / "more/does_it_help.jsonl").unlink()
+    assert refused[0]["flaw"] in run(*known)  # as is what somebody refused
+    assert (tmp_path / "more/does_it_help.jsonl").read_text() == ""
     run("--again", "fit_forest")
     again = [json.loads(line) for line in (tmp_path / "does_it_help.jsonl").read_text().splitlines()]
     assert [row["learner"] for row in again[: len(again) // 2]] == ["LightGBM, as shipped"] * (len(again) // 2)
@@ -197,21 +212,21 @@ def test_rivals_score_rows_with_categories_and_gaps():
     code = """
 import sys
 sys.path[:0] = sys.argv[1:]
-import numpy as np, pandas as pd, rivals, tasks
+import numpy as np, pandas as pd, problems, rivals
 from learners import LEARNERS, TUNED
 from results import Place
 rng = np.random.default_rng(0)
 truth = rng.random(160) < 0.4
 letters = pd.Categorical(np.where(rng.random(160) < 0.1, None, "a"))
 X = pd.DataFrame({"x": rng.normal(size=160) + 3 * truth, "c": letters})
-problem = tasks.draw(tasks.Task("made", "tables", "", lambda _: (X, truth)), X, truth, labels=12, seed=0)
+problem = problems.draw(problems.Task("made", "tables", "", lambda _: (X, truth)), X, truth, labels=12, seed=0)
 rivals.N_SETTINGS = 2
 names = [name for name in LEARNERS if name.startswith(("CatBoost", "XGBoost", "histogram", "LightGBM", "isolation"))]
 for name in names:
     scores = LEARNERS[name].scores(problem, 0)
     ranks = np.argsort(np.argsort(scores))
     print(name, scores.shape == problem.truth_test.shape, ranks[problem.truth_test].mean() > 5 + ranks.mean())
-one = tasks.draw(tasks.Task("made", "tables", "", lambda _: (X, truth)), X, truth, labels=1, seed=0)
+one = problems.draw(problems.Task("made", "tables", "", lambda _: (X, truth)), X, truth, labels=1, seed=0)
 for name in TUNED:
     try:
         LEARNERS[name].scores(one, 0)
@@ -252,18 +267,18 @@ def test_real_rows_are_split_by_protein_and_unknown_rows_are_only_fitted(tmp_pat
 import sys
 sys.path[:0] = sys.argv[2:]
 from pathlib import Path
-import numpy as np, tasks
+import numpy as np, problems, tasks
 found = {task.name: task for task in tasks.tasks(Path(sys.argv[1]), None) if task.kind.startswith("real")}
 print(sorted(found))
 task = found["FURIN"]
 X, truth = task.rows(Path(sys.argv[1]))
 print(X.shape, (X["letter 0"][truth] == "D").all(), X["letter -1"][0], X["letter 1"][28] == X["letter 0"][29])
 names = X["protein"].to_numpy()
-train, test = tasks._halves(task, X, truth.size, np.random.default_rng(0))
+train, test = problems._halves(task, X, truth.size, np.random.default_rng(0))
 print(set(names[train]).isdisjoint(names[test]), train.size + test.size == truth.size)
 task = found["gamma-secretase"]
 X, truth = task.rows(Path(sys.argv[1]))
-problem = tasks.draw(task, X, truth, labels=5, seed=0)
+problem = problems.draw(task, X, truth, labels=5, seed=0)
 print(X.shape, problem.X.shape, problem.truth_test.size, X["is_unknown"].sum(), problem.is_labelled.sum())
 """
     folders = [str(BENCH / "does_it_help"), str(BENCH)]

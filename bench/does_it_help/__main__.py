@@ -1,7 +1,7 @@
 """Does learning from positive and unlabelled rows help? Public tables, other kinds of data, and what people do today.
 
 make help-table [DATA=DIR]     # fetches what is needed; all results, the report and the picture are in build/help
-make help-quick                # all tables by the fast learners alone: ten minutes
+make help-quick                # all tables by the fast learners alone
 python bench/does_it_help --packages DIR [--data DIR] [--kinds table real ...] [--splits 1] [--output DIR]
 
 --packages is the folder of the wheels whose tables and texts are read (packages.py, real_rows.py); --data adds tables
@@ -10,8 +10,11 @@ of pyproject.toml. Half of the rows of a task, at most 10,000 of a table, is to 
 of the positive rows to fit are labelled. Every learner gets the same rows; none sees a true class, but for "all labels
 known". What was set is in learners.py and in the report.
 
---output keeps every result as it comes, in does_it_help.jsonl, and a rerun goes on where the last one stopped; --again
-forgets what some learners had, after a change of the library. --minutes stops taking up new tasks after that time.
+--output keeps every result as it comes, in does_it_help.jsonl, and a rerun goes on where the last one stopped. At the
+end all of them are written as one table, does_it_help.csv, which the pages publish. --known
+docs/_static/does_it_help.csv starts from the published ones, so that a new learner is the only one that has to run.
+--again forgets what some learners had, after a change of the library. --minutes stops taking up new tasks after that
+time.
 
 Printed are means by number of labels, wins, ties and losses over tables with a paired test (Wilcoxon, Holm), mean ranks
 and their critical difference (Nemenyi, 5 %), differences by number of rows, and means by kind of data.
@@ -29,22 +32,20 @@ from typing import TYPE_CHECKING
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from learners import EVERY, LEARNERS, MANY_ROWS, NOT_AT_RANDOM, ORACLE, SLOW, TUNED, Outcome, judge
+from learners import EVERY, FAST, LEARNERS, MANY_ROWS, NOT_AT_RANDOM, ORACLE, SLOW, TUNED, Outcome, judge
 from picture import draw_picture
+from problems import draw
 from report import report
 from results import Outcomes, Place, Sizes, forget, keep, read, write_csv
 from shared import Parser, progress
-from tasks import draw, every_nth, tasks
+from tasks import every_nth, tasks
 from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from tasks import Task
-
-#: Not among the fast learners, of which all tables take ten minutes.
-_NOT_QUICK = (*EVERY, ORACLE)
+    from problems import Task
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -59,7 +60,9 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add("--learners", "to judge (default: all)", nargs="+", choices=LEARNERS, default=list(LEARNERS),
                metavar="NAME")  # fmt: skip
     parser.add("--again", "learners of which kept results are forgotten", nargs="+", choices=LEARNERS, metavar="NAME")
-    parser.add("--results", "report what other runs kept in these files, and run nothing", nargs="+", type=Path)
+    parser.add("--known", "files of results of other runs, of lines or as tables, to go on from", nargs="+", type=Path,
+               metavar="FILE")  # fmt: skip
+    parser.add_argument("--report", help="report what is known, and run nothing", action="store_true")
     parser.add("--splits", "random splits", 1)
     parser.add("--jobs", "tasks at a time", 2)
     parser.add("--minutes", "after which no new task is taken up", type=float)
@@ -77,12 +80,14 @@ def _wanted(every: Sequence[Task], options: argparse.Namespace) -> list[Task]:
     ]
 
 
-def _judged(task: Task, labels: float, n: int, names: Sequence[str], parts: Mapping[str, set[str]]) -> list[str]:
-    """Return who is judged on n rows of a task, so many of them labelled."""
+def _judged(place: Place, task: Task, n: int, names: Sequence[str], parts: Mapping[str, set[str]]) -> list[str]:
+    """Return who is judged on a problem of n rows."""
     left_out = set(SLOW) if n >= MANY_ROWS else set()
+    if place.split > 0:
+        left_out.update(EVERY)
     if task.labelled_by is None:
         left_out.add(NOT_AT_RANDOM)
-    if labels == 1:
+    if place.labels == 1:
         left_out.update(TUNED)  # one label cannot be cut into folds
     if task.kind.startswith("table"):
         left_out.update(name for name, tables in parts.items() if task.table not in tables)
@@ -111,11 +116,11 @@ def _run_split(
     X, truth = task.rows(folder)
     oracle: Outcome | None = None  # it sees the same rows however many are labelled
     for labels, wanted in missing.items():
-        judged = _judged(task, labels, truth.size, wanted, parts)
+        place = Place(task.name, labels, seed)
+        judged = _judged(place, task, truth.size, wanted, parts)
         problem = draw(task, X, truth, labels=labels, seed=seed) if judged else None
         if problem is None:
             continue
-        place = Place(task.name, labels, seed)
         found: dict[str, Outcome] = {}
         for name in judged:
             found[name] = oracle if name == ORACLE and oracle else judge(LEARNERS[name], problem, seed)
@@ -125,12 +130,13 @@ def _run_split(
     return outcomes, sizes
 
 
-def _run(every: Sequence[Task], wanted: Sequence[Task], options: argparse.Namespace, path: Path) -> None:
-    """Judge what the file does not have yet, and add it to the file."""
-    outcomes, _ = read([path])
+def _run(
+    every: Sequence[Task], wanted: Sequence[Task], options: argparse.Namespace, outcomes: Outcomes, path: Path
+) -> None:
+    """Judge what is not among the outcomes yet, and add it to the file."""
     known = {(place, name) for place, each in outcomes.items() for name in each}
-    names = [name for name in options.learners if not (options.quick and name in _NOT_QUICK)]
-    parts = {name: every_nth(every, step) for name, step in EVERY.items()}
+    names = [name for name in options.learners if name in FAST or not options.quick]
+    parts = {name: set().union(*(every_nth(every, step) for step in steps)) for name, steps in EVERY.items()}
     start = time.monotonic()
     with ProcessPoolExecutor(options.jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
         work = [
@@ -156,11 +162,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         folder = options.output or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / "does_it_help.jsonl"
-        if options.again:
-            forget(path, options.again)
-        if options.results is None:
-            _run(every, wanted, options, path)
-        outcomes, sizes = read(options.results or [path])
+        again = options.again or ()
+        if again:
+            forget(path, again)
+        outcomes, sizes = read([*(options.known or ()), path], without=again)
+        if not options.report:
+            _run(every, wanted, options, outcomes, path)
+            found, of = read([path])
+            for place, each in found.items():
+                outcomes.setdefault(place, {}).update(each)
+            sizes |= of
     names = {task.name for task in wanted}
     outcomes = {place: each for place, each in outcomes.items() if place.task in names}
     text = report(wanted, outcomes, sizes)

@@ -28,11 +28,12 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 from lightgbm import LGBMClassifier
+from problems import Problem, Task, draw
 from shared import Parser, progress, table
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, log_loss
-from tasks import Problem, Task, draw, tasks
+from tasks import tasks
 from threadpoolctl import threadpool_limits
 
 import fastpu

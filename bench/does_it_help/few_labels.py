@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import numpy as np
     from few_labels_report import Results
     from numpy.typing import NDArray
-    from tasks import Problem
+    from problems import Problem
 
 _FOREST, _BAGS, _EXTRA_TREES = "fit_forest", "fit_boosted_trees, 20 bags", "extra trees, set for PU"
 _CATBOOST = "CatBoost, as shipped"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from problems import Problem
 from sklearn.model_selection import train_test_split
-from tasks import Problem
 
 if TYPE_CHECKING:
     from pathlib import Path

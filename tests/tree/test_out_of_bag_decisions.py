@@ -6,6 +6,7 @@ import dataclasses
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import fastpu
@@ -152,3 +153,10 @@ def test_labels_that_are_passed_for_a_threshold_are_those_of_the_training_rows()
     assert early.with_threshold(prior=0.1, y=y).threshold == cut(prior=0.1).threshold
     single = fastpu.fit_boosted_trees(X, y, n_rounds=5)
     refused(ValueError, "the model has no out-of-bag scores", single.with_threshold, prior=0.3, y=y)
+
+
+@pytest.mark.parametrize("make", [list, np.float32, lambda v: v.astype(object), pd.Series, lambda v: v == 1])
+def test_labels_that_are_passed_for_a_threshold_may_have_any_form(make):
+    X, y, _ = draw(30, 300)
+    model = fastpu.fit_forest(X, y, n_trees=50, random_state=0)
+    assert model.with_threshold(prior=0.1, y=make(y.astype(int))).threshold == model.with_threshold(prior=0.1).threshold
