@@ -164,6 +164,10 @@ def test_does_it_help_reads_the_tables_of_packages(tmp_path):
     published.write_text((tmp_path / "does_it_help.csv").read_text())
     assert run("--known", str(published), "--report", "--output", str(tmp_path / "reported")) == first
     assert (tmp_path / "reported/does_it_help.csv").read_text() == published.read_text()
+    both = run("--known", str(published), "--splits", "2", "--output", str(tmp_path / "both"))
+    assert both.split("\n### ")[0] == first.split("\n### ")[0]  # the second split does not get into the first table
+    assert (tmp_path / "both/does_it_help.png").read_bytes() == (tmp_path / "does_it_help.png").read_bytes()
+    assert "### Split by split: 2 splits, 2 learners" in both
     more = ["pulearn, Elkan-Noto", "fit_forest", "LightGBM, as shipped"]
     known = ["--known", str(published), "--output", str(tmp_path / "more"), "--learners", *more]
     run(*known)

@@ -24,7 +24,8 @@ def draw_picture(tasks: Sequence[Task], outcomes: Outcomes, path: Path) -> None:
     from matplotlib.figure import Figure  # noqa: PLC0415 (only where it is wanted)
 
     by_name = {task.name: task for task in tasks if task.kind in TABLES}
-    found = those(outcomes, lambda place: place.task in by_name and not 1 <= place.labels < 5)
+    # Later splits are those of some learners only.
+    found = those(outcomes, lambda place: place.task in by_name and place.split == 0 and not 1 <= place.labels < 5)
     if not found or REFERENCE not in next(iter(found.values())):
         return
     auc, seconds = (Figures(found, measure).by_table(by_name) for measure in ("auc", "seconds"))
