@@ -247,7 +247,9 @@ def check_scoring(scoring: object, prior: SelectionPrior | None, scenario: str, 
         return Puf(scenario)
     if name == Lift.name:
         if k is None:
-            raise TypeError("k must be given for scoring='lift': a whole number of unlabelled rows, or a share of them")
+            raise TypeError(
+                "k must be given for scoring='lift', as a whole number of unlabelled rows or a share of them, got None"
+            )
         check_k(k)
         return Lift(k)
     if name == ErrorRate.name:
