@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
+from fastpu.common._functions import check_function
 from fastpu.common._params import check_choice, check_float, check_int, check_word_or_number
 from fastpu.common._types import GammaLike, KernelFunction, KernelName
 from fastpu.data._matrix import Matrix
@@ -38,8 +39,11 @@ class KernelOptions:
 
 
 def check_kernel(kernel: object, gamma: object, degree: object, coef0: object) -> KernelOptions:
-    function = kernel if callable(kernel) else None
     other = ", or a function k(A, B) of two matrices of rows"
+    function: KernelFunction | None = None
+    if callable(kernel):
+        expected = f"one of {', '.join(map(repr, KERNELS))}{other}"
+        function = check_function("kernel", kernel, expected, arguments=("A", "B"))
     return KernelOptions(
         name="callable" if function is not None else check_choice("kernel", kernel, KERNELS, other),
         gamma=check_word_or_number("gamma", gamma, _GAMMA_WORDS),

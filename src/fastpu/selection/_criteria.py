@@ -6,7 +6,7 @@ import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias, cast, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -247,9 +247,11 @@ def check_scoring(scoring: object, prior: SelectionPrior | None, scenario: str, 
         return Puf(scenario)
     if name == Lift.name:
         if k is None:
-            raise TypeError("k must be given for scoring='lift': a whole number of unlabelled rows, or a share of them")
+            raise TypeError(
+                "k must be given for scoring='lift', as a whole number of unlabelled rows or a share of them, got None"
+            )
         check_k(k)
-        return Lift(cast("float", k))
+        return Lift(k)
     if name == ErrorRate.name:
         return ErrorRate()
     if name == Auc.name:

@@ -28,6 +28,6 @@ def default_cost(matrix: Matrix, is_labelled: NDArray[np.bool_], weights: NDArra
         raise ValueError(
             f"C must be given for these rows, because its default would not be above 0 and at most {MOST_COST:g}: "
             f"their mean squared distance from their mean is {size:.3g}, and {n_pos:.3g} are labelled; pass C, or "
-            f"scale X"
+            f"scale X or sample_weight"
         )
     return cost
