@@ -23,12 +23,12 @@ OutOfBag: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]
 
 
 def _score_left_out(
-    part: WorkerRows, clusters: NDArray[np.int32] | None, before: OutOfBag | None, grown: list[SomeTrees],
+    part: WorkerRows, clusters: NDArray[np.int32] | None, earlier: OutOfBag | None, grown: list[SomeTrees],
     bags: list[Bags], kept: list[int], first_row: int, n_threads: int,
 ) -> OutOfBag:  # fmt: skip
     """Add the values of trees for the rows of a partition that their bags leave out, tree after tree."""
     n_rows = part.labels.size
-    sums, counts = (np.zeros(n_rows), np.zeros(n_rows, np.int32)) if before is None else (a.copy() for a in before)
+    sums, counts = (np.zeros(n_rows), np.zeros(n_rows, np.int32)) if earlier is None else (a.copy() for a in earlier)
     if part.features is None:
         return sums, counts
     for trees, in_bags, n_kept in zip(grown, bags, kept, strict=True):
