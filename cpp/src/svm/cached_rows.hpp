@@ -158,7 +158,8 @@ class CachedRows {
 
   // Computes the kernel matrix of some active variables.
   void kernel_of(const std::vector<index_t>& positions, std::vector<double>& kernel) {
-    kernel.resize(positions.size() * positions.size());
+    or_out_of_memory<double>(static_cast<index_t>(positions.size() * positions.size()), "the kernel of free variables",
+                             [&](std::size_t size) { kernel.resize(size); });
     std::size_t n_written = 0;
     const auto add = [&](const T* row, const std::vector<index_t>& columns) {
       for (const index_t column : columns) kernel[n_written++] = static_cast<double>(row[column]);
