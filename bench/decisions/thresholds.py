@@ -16,7 +16,7 @@ import fastpu
 if TYPE_CHECKING:
     from argparse import Namespace
 
-ASKED, FRESH, CHECKED = 0.05, 100_000, 2000
+ASKED, FRESH, CHECKED = 0.05, 50_000, 2000
 WITHIN = 0.1
 WAYS = ("training rows", "out of bag")
 MODELS = {**LEARNERS, "bagging SVM": fastpu.fit_bagging_svm}
@@ -34,10 +34,11 @@ def shares(task: tuple[str, int, int]) -> list[tuple[float, float, bool, bool]]:
         rows = draw("normals", n_labelled, FRESH, np.random.default_rng([n_labelled, repeat]))
         model = MODELS[name](rows.X, rows.y, random_state=repeat, n_threads=1)
         placed = model.with_threshold(prior=ASKED, X_unl=rows.X[~rows.y]), model.with_threshold(prior=ASKED)
-        before, after = (float(np.mean(each.predict(rows.fresh) == 1)) for each in placed)
+        scores = model.decision_function(rows.fresh, n_threads=1)
+        before, after = (float(np.mean(scores > each.threshold)) for each in placed)
         ends = re.search(r"of all rows like these ([\d.]+) to ([\d.]+)", placed[1].threshold_rule)
         of_rule = tuple(map(float, ends.groups())) if ends else (0.0, 0.0)
-        of_check = placed[1].check(rows.fresh[:CHECKED])
+        of_check = placed[1].check(rows.fresh[:CHECKED], n_threads=1)
         low, high = of_check.positive_range
         found.append((before, after, of_rule[0] <= after <= of_rule[1], low <= of_check.positive <= high))
     return found
