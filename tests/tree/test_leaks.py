@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, binom
 
 import fastpu
 from fastpu.exceptions import LabelWarning
@@ -185,6 +185,19 @@ def test_columns_of_noise_are_not_looked_at_further(n_pos):
     rng = np.random.default_rng(2)
     of_pos, of_unl = (rng.multinomial(n, np.full(256, 1 / 256), size=50).astype(float) for n in (n_pos, 20_000))
     assert not any(_leaks._may_tell_apart(*of_both) for of_both in zip(of_pos, of_unl, strict=True))
+
+
+@pytest.mark.parametrize("n_unl", [1211, 1500, 1800, 4000, 20_000])
+def test_an_honest_mark_of_positives_is_hardly_ever_suspected(n_unl):
+    """Of 95 % of the positives and no other row, where one unlabelled row in 200 is positive."""
+    told = 0.0
+    for n_marked in range(20):
+        counts = np.array([3.0, 57.0]), np.array([n_unl - n_marked, float(n_marked)])
+        if _leaks._part_apart(*counts, float(n_unl)) is not None:
+            told += binom.pmf(n_marked, n_unl, 0.95 * 0.005)
+    assert told < 0.0035
+    assert _leaks._part_apart(np.array([3.0, 57]), np.array([n_unl, 0.0]), float(n_unl)) == (57, 0)
+    assert _leaks._part_apart(np.array([3.0, 57]), np.array([1200.0, 0]), 1200.0) is None
 
 
 def test_a_part_is_the_purest_of_all_that_hold_half_of_the_labelled_rows():
