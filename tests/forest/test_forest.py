@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import fastpu
+from fastpu.exceptions import EstimateWarning
 from fastpu.model._calibration import probabilities
 from forest_cases import mixed_frame, pu_rows, wild_rows
 from helpers import refused
@@ -161,11 +162,13 @@ def test_rows_without_out_of_bag_scores_are_left_out_of_probabilities(rows):
     model = small(X, y, n_trees=3)
     known = ~np.isnan(model.oob_decision_function)
     assert 0 < known.sum() < len(y)
-    found = model.with_probabilities(prior=0.25, y=y)
+    with pytest.warns(EstimateWarning, match=r"with_probabilities: .* have no score \(NaN\) and are left out"):
+        found = model.with_probabilities(prior=0.25, y=y)
     other = model.with_probabilities(prior=0.25, y=y, sample_weight=known.astype(float))
     np.testing.assert_allclose(found.calibration_values, other.calibration_values, rtol=1e-9)
     # What the prior speaks of are all rows, all the same.
-    single = model.with_probabilities(prior=0.4, y=y, scenario="single_set")
+    with pytest.warns(EstimateWarning, match="are left out"):
+        single = model.with_probabilities(prior=0.4, y=y, scenario="single_set")
     assert single.calibration_prior == pytest.approx((0.4 * len(y) - y.sum()) / (y == 0).sum())
     refused(
         ValueError,
