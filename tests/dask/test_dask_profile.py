@@ -36,7 +36,7 @@ def test_the_profile_is_that_of_a_fit_on_bins(monkeypatch):
         alike = weights > 0 if name == "fit_forest" else weights  # the cuts of a forest do not depend on weights
         bins = fastpu.bin_features(X, sample_weight=alike)
         near = getattr(fastpu, name)(bins, y, sample_weight=weights, **options)
-        found, expected = models[name].profile, near.profile
+        found, expected = models[name].profile.to_arrays(), near.profile.to_arrays()
         assert found.keys() == expected.keys()
         for key, values in expected.items():
             np.testing.assert_array_equal(found[key], values, err_msg=f"{name}: {key}")
