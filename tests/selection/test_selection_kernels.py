@@ -168,7 +168,7 @@ def test_what_a_grid_of_kernel_machines_does_not_cover_is_fitted_one_by_one(data
 
 def test_the_fit_itself_says_which_argument_is_missing(data, grids):
     X, y, _ = data
-    with pytest.raises(TypeError, match=r"^fit_bsvm\(\) missing 1 required keyword-only argument: 'C_unl'$"):
+    with pytest.raises(TypeError, match=r"^fit_bsvm\(\) missing 1 required keyword-only argument: 'C_unl'; C_unl"):
         fastpu.select(fastpu.fit_bsvm, X, y, {"C_pos": [1.0, 2.0]}, kernel="rbf", random_state=0)
     assert not grids
 

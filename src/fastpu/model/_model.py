@@ -58,7 +58,8 @@ class Model(ScoringModel, is_base=True):
     objective : ndarray of float64
         Value of the objective after each iteration that the model keeps.
     history : mapping of str to ndarray
-        What the loop recorded, one entry for every iteration.
+        What the loop recorded: a read-only dict of arrays, with one entry for every iteration. Of boosted trees some
+        arrays may have more entries than others.
     params : mapping of str to object
         The name of the function that made the model ("method"), and those of its arguments that influence the result.
     calibration : str or None
