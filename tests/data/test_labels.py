@@ -222,6 +222,12 @@ def test_a_column_is_taken_for_a_vector_with_a_warning(y, use):
     assert told[0].filename == __file__
 
 
+def test_a_fit_warns_of_a_column_once():
+    with pytest.warns(fastpu.exceptions.LabelWarning, match="y is taken for a vector") as told:
+        fastpu.fit_upu([[0.0], [1.0], [2.0]], np.array([[0], [0], [1]]), prior=0.3)
+    assert len(told) == 1
+
+
 @given(st.lists(st.sampled_from([1, 0, -1, 2, None, NAN, "a", True, 0.5]), min_size=1, max_size=12))
 def test_any_mixture_is_coded_or_refused_with_a_message(y):
     labels = outcome(as_labels, y)
