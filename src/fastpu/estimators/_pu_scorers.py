@@ -28,8 +28,8 @@ class PUScorer(ABC):
     labels those of the smaller label are.
 
     `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`, `lift_scorer`, `precision_at_k_scorer` and
-    `average_precision_scorer` make such scorers, each of a class of its own, which has the arguments of that function as
-    attributes. They can be pickled.
+    `average_precision_scorer` make such scorers, each of a class of its own, whose attributes are the arguments of that
+    function. They can be pickled.
 
     Attributes
     ----------
@@ -97,9 +97,8 @@ class PUScorer(ABC):
             given = estimator.decision_function(X)
         else:
             given = np.asarray(estimator.predict_proba(X))[:, 1] - 0.5
-        return self._value(
-            labels, check_vector("scores of the estimator", given, n=labels.size, allow_inf=True), groups
-        )
+        scores = check_vector("scores of the estimator", given, n=labels.size, allow_inf=True)
+        return self._value(labels, scores, groups)
 
     @abstractmethod
     def _value(self, labels: NDArray[np.int8], scores: NDArray[np.float64], groups: GroupsLike | None) -> float:
@@ -108,6 +107,8 @@ class PUScorer(ABC):
 
 @dataclass(frozen=True)
 class PufScorer(PUScorer):
+    """A scorer by `puf_score`, which needs no prior."""
+
     scenario: Scenario
 
     criterion: ClassVar[str] = "puf"
@@ -119,6 +120,8 @@ class PufScorer(PUScorer):
 
 @dataclass(frozen=True)
 class ErrStarScorer(PUScorer):
+    """A scorer by the negative of `err_star`."""
+
     prior: float
     scenario: Scenario
 
@@ -131,6 +134,8 @@ class ErrStarScorer(PUScorer):
 
 @dataclass(frozen=True)
 class PUAUCScorer(PUScorer):
+    """A scorer by `pu_auc`."""
+
     prior: float
     scenario: Scenario
 
@@ -142,6 +147,8 @@ class PUAUCScorer(PUScorer):
 
 @dataclass(frozen=True)
 class LiftScorer(PUScorer):
+    """A scorer by `lift_at_k`, which needs no prior."""
+
     k: float
 
     criterion: ClassVar[str] = "lift"
@@ -152,6 +159,8 @@ class LiftScorer(PUScorer):
 
 @dataclass(frozen=True)
 class PrecisionAtKScorer(PUScorer):
+    """A scorer by `precision_at_k`."""
+
     k: float
     prior: float
     scenario: Scenario
@@ -164,6 +173,8 @@ class PrecisionAtKScorer(PUScorer):
 
 @dataclass(frozen=True)
 class AveragePrecisionScorer(PUScorer):
+    """A scorer by `average_precision`."""
+
     prior: float
     scenario: Scenario
 
