@@ -1,4 +1,4 @@
-"""The options of mapping convergence, and the pu_rows of rows that it works with."""
+"""The options of mapping convergence, and the rows that it works with."""
 
 from __future__ import annotations
 
