@@ -18,7 +18,7 @@ from scipy.stats import ks_2samp
 
 import fastpu
 from fastpu.exceptions import UnlikeRowsWarning
-from fastpu.model._profile import LateProfile, Profile
+from fastpu.model._profile import LateProfile, arrays_of_profile, profile_of_arrays
 from helpers import refused
 from toy_model import toy
 
@@ -137,7 +137,7 @@ def test_out_of_bag_scores_are_expected_where_there_are_some(rows):
 def test_profiles_are_small_and_the_same_for_every_number_of_threads(rows):
     table, y = rows
     one, two = (
-        fastpu.fit_forest(table, y, n_trees=20, random_state=0, n_threads=n).profile.to_arrays() for n in (1, 2)
+        arrays_of_profile(fastpu.fit_forest(table, y, n_trees=20, random_state=0, n_threads=n).profile) for n in (1, 2)
     )
     assert one.keys() == two.keys()
     for name, of in one.items():
@@ -203,7 +203,7 @@ def test_profiles_that_do_not_fit_are_refused(change, expected):
     model = linear(np.arange(40.0).reshape(20, 2), np.arange(20) > 10)
 
     def with_changed_profile():
-        profile = Profile.from_arrays({**model.profile.to_arrays(), **change})
+        profile = profile_of_arrays({**arrays_of_profile(model.profile), **change})
         dataclasses.replace(model, _late_profile=LateProfile.of(profile))
 
     refused(ValueError, expected, with_changed_profile)
@@ -211,9 +211,9 @@ def test_profiles_that_do_not_fit_are_refused(change, expected):
 
 @pytest.mark.parametrize("gone", ["rows", "scores", "nonzero_total", "values"])
 def test_profiles_with_an_array_missing_are_refused(gone):
-    arrays = linear(np.arange(40.0).reshape(20, 2), np.arange(20) > 10).profile.to_arrays()
+    arrays = arrays_of_profile(linear(np.arange(40.0).reshape(20, 2), np.arange(20) > 10).profile)
     del arrays[gone]
-    refused(ValueError, "profile must be whole, got", Profile.from_arrays, arrays)
+    refused(ValueError, "profile must be whole, got", profile_of_arrays, arrays)
 
 
 def test_the_attributes_of_a_profile_describe_the_training_rows():
@@ -248,7 +248,7 @@ def fitted_and_compared(form, y, *, overwrite):
     if overwrite:
         spoil(X)
         y[:] = 1
-    return {name: array.tolist() for name, array in model.profile.to_arrays().items()}
+    return {name: array.tolist() for name, array in arrays_of_profile(model.profile).items()}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -288,8 +288,8 @@ def test_models_of_a_sequence_have_the_profiles_of_single_fits():
     X, y = rng.normal(size=(80, 2)) + np.arange(80)[:, None] % 2, np.arange(80) % 2 * (np.arange(80) < 40)
     for model, C in zip(fastpu.fit_isvm(X, y, C=[0.5, 50.0]), (0.5, 50.0), strict=True):
         alone = fastpu.fit_isvm(X, y, C=C)
-        arrays = model.profile.to_arrays()
-        for name, array in alone.profile.to_arrays().items():
+        arrays = arrays_of_profile(model.profile)
+        for name, array in arrays_of_profile(alone.profile).items():
             np.testing.assert_array_equal(arrays[name], array)
 
 
@@ -331,7 +331,7 @@ def test_of_few_bytes_rows_are_kept_until_the_profile_is_made(monkeypatch, n_col
     again = pickle.loads(pickle.dumps(model))
     assert again._late_profile.is_made
     for each in (model, again):
-        assert not any(array.flags.writeable for array in each.profile.to_arrays().values() if array.size > 1)
+        assert not any(array.flags.writeable for array in arrays_of_profile(each.profile).values() if array.size > 1)
 
 
 def test_a_profile_that_cannot_be_made_is_none(tmp_path):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._frozen import FrozenMapping
 from fastpu.common._text import describe, short
-from fastpu.model._profile import LateProfile, Profile
+from fastpu.model._profile import LateProfile, arrays_of_profile, profile_of_arrays
 
 Kind: TypeAlias = Literal["int", "float", "bool", "str", "names", "array", "arrays", "scalars", "profile", "function"]
 _KEY = re.compile(r"[A-Za-z0-9_]+")
@@ -181,7 +181,7 @@ def encode_field(name: str, value: Any, spec: FieldSpec, arrays: dict[str, NDArr
     """Return the entry of a field in the header; its arrays are added to `arrays` by name."""
     if spec.kind == "profile":
         profile = None if value is None else value.read()
-        value = None if profile is None else profile.to_arrays()
+        value = None if profile is None else arrays_of_profile(profile)
     if value is None:
         return None
     if spec.kind == "function":
@@ -208,7 +208,7 @@ def decode_field(name: str, node: Any, spec: FieldSpec, arrays: dict[str, NDArra
         return {key: arrays.pop(f"{name}/{key}") for key in node}
     if spec.kind == "profile":
         of_profile = {key: _freeze_array(f"{name}[{key!r}]", arrays.pop(f"{name}/{key}"), spec) for key in node}
-        return LateProfile.of(Profile.from_arrays(of_profile)) if node else None
+        return LateProfile.of(profile_of_arrays(of_profile)) if node else None
     if spec.kind == "names":
         return tuple(node) if isinstance(node, list) else node
     return node

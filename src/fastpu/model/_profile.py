@@ -80,55 +80,57 @@ class Profile:
     entries: EntryShares | None
     columns: ColumnProfiles | None
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays that a file has, by their names there."""
-        arrays = {
-            "rows": np.array([self.n_rows]),
-            "scores": self.scores,
-            "is_out_of_bag": np.array([self.is_out_of_bag]),
-        }
-        if self.entries is not None:
-            arrays["missing_total"] = np.array([self.entries.missing])
-            arrays["nonzero_total"] = np.array([self.entries.nonzero])
-        if self.columns is not None:
-            arrays |= {name: getattr(self.columns, name) for name in _OF_COLUMNS}
-        return arrays
 
-    @staticmethod
-    def from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Profile:
-        """Return the profile that a file has; raise ValueError if arrays are missing or do not fit each other."""
-        if any(array.ndim != 1 or array.dtype.kind not in "bif" for array in arrays.values()):
-            raise ValueError("profile must have arrays of numbers of one dimension")
-        always, totals = {"rows", "scores", "is_out_of_bag"}, {"missing_total", "nonzero_total"}
-        has_totals, has_columns = bool(totals & arrays.keys()), bool(arrays.keys() & set(_OF_COLUMNS))
-        expected = always | (totals if has_totals else set()) | (set(_OF_COLUMNS) if has_columns else set())
-        if arrays.keys() != expected:
-            raise ValueError(f"profile must be whole, got {', '.join(sorted(arrays))}")
-        if any(arrays[name].size != 1 for name in expected - {"scores", *_OF_COLUMNS}):
-            raise ValueError("profile must have one number of rows, and one share of all entries of a kind")
-        entries = EntryShares(*(float(arrays[name][0]) for name in sorted(totals))) if has_totals else None
-        columns = ColumnProfiles(*(arrays[name] for name in _OF_COLUMNS)) if has_columns else None
-        return Profile(
-            n_rows=int(arrays["rows"][0]),
-            scores=arrays["scores"],
-            is_out_of_bag=bool(arrays["is_out_of_bag"][0]),
-            entries=entries,
-            columns=columns,
-        )
+def arrays_of_profile(profile: Profile) -> dict[str, NDArray[Any]]:
+    """Return the arrays that a file has, by their names there."""
+    arrays = {
+        "rows": np.array([profile.n_rows]),
+        "scores": profile.scores,
+        "is_out_of_bag": np.array([profile.is_out_of_bag]),
+    }
+    if profile.entries is not None:
+        arrays["missing_total"] = np.array([profile.entries.missing])
+        arrays["nonzero_total"] = np.array([profile.entries.nonzero])
+    if profile.columns is not None:
+        arrays |= {name: getattr(profile.columns, name) for name in _OF_COLUMNS}
+    return arrays
 
-    def check(self, n_features: int) -> None:
-        """Raise ValueError unless it can be of rows with so many columns; a damaged file may have others."""
-        if self.columns is None:
-            return
-        of = self.columns
-        is_whole = of.starts.dtype.kind == "i" and of.starts.size == n_features + 1 and of.starts[0] == 0
-        is_whole = is_whole and bool((np.diff(of.starts) >= 0).all())
-        if not (
-            is_whole
-            and of.missing.size == of.is_set.size == n_features
-            and of.values.size == of.up_to.size == of.starts[-1]
-        ):
-            raise ValueError(f"profile must have arrays for {n_features} columns")
+
+def profile_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> Profile:
+    """Return the profile that a file has; raise ValueError if arrays are missing or do not fit each other."""
+    if any(array.ndim != 1 or array.dtype.kind not in "bif" for array in arrays.values()):
+        raise ValueError("profile must have arrays of numbers of one dimension")
+    always, totals = {"rows", "scores", "is_out_of_bag"}, {"missing_total", "nonzero_total"}
+    has_totals, has_columns = bool(totals & arrays.keys()), bool(arrays.keys() & set(_OF_COLUMNS))
+    expected = always | (totals if has_totals else set()) | (set(_OF_COLUMNS) if has_columns else set())
+    if arrays.keys() != expected:
+        raise ValueError(f"profile must be whole, got {', '.join(sorted(arrays))}")
+    if any(arrays[name].size != 1 for name in expected - {"scores", *_OF_COLUMNS}):
+        raise ValueError("profile must have one number of rows, and one share of all entries of a kind")
+    entries = EntryShares(*(float(arrays[name][0]) for name in sorted(totals))) if has_totals else None
+    columns = ColumnProfiles(*(arrays[name] for name in _OF_COLUMNS)) if has_columns else None
+    return Profile(
+        n_rows=int(arrays["rows"][0]),
+        scores=arrays["scores"],
+        is_out_of_bag=bool(arrays["is_out_of_bag"][0]),
+        entries=entries,
+        columns=columns,
+    )
+
+
+def check_profile(profile: Profile, n_features: int) -> None:
+    """Raise ValueError unless the profile can be of rows with so many columns; a damaged file may have others."""
+    if profile.columns is None:
+        return
+    of = profile.columns
+    is_whole = of.starts.dtype.kind == "i" and of.starts.size == n_features + 1 and of.starts[0] == 0
+    is_whole = is_whole and bool((np.diff(of.starts) >= 0).all())
+    if not (
+        is_whole
+        and of.missing.size == of.is_set.size == n_features
+        and of.values.size == of.up_to.size == of.starts[-1]
+    ):
+        raise ValueError(f"profile must have arrays for {n_features} columns")
 
 
 class LateProfile:
@@ -162,7 +164,7 @@ class LateProfile:
 
     def __reduce__(self) -> tuple[Any, ...]:
         profile = self.read()
-        return _unpickled, (None if profile is None else profile.to_arrays(),)
+        return _unpickled, (None if profile is None else arrays_of_profile(profile),)
 
 
 def _unpickled(arrays: Mapping[str, NDArray[Any]] | None) -> LateProfile:
@@ -170,7 +172,7 @@ def _unpickled(arrays: Mapping[str, NDArray[Any]] | None) -> LateProfile:
         return LateProfile.of(None)
     for array in arrays.values():
         array.flags.writeable = False
-    return LateProfile.of(Profile.from_arrays(arrays))
+    return LateProfile.of(profile_of_arrays(arrays))
 
 
 class HasProfile(Protocol):

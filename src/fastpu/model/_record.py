@@ -16,7 +16,7 @@ from fastpu.common._text import short
 from fastpu.model._calibration import check_calibration
 from fastpu.model._fields import encode_field, field_specs, freeze, name_in_file
 from fastpu.model._file import file_name, write_model_file
-from fastpu.model._profile import LateProfile, Profile
+from fastpu.model._profile import LateProfile, Profile, check_profile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +74,7 @@ class ModelRecord(ABC):
         check_calibration(self.calibration, self.calibration_prior, self.calibration_knots, self.calibration_values)
         # One that this process makes of its training rows fits; one that was in a file may not.
         if self._late_profile is not None and self._late_profile.is_made and self.profile is not None:
-            self.profile.check(self.n_features)
+            check_profile(self.profile, self.n_features)
         self._check_fields()
 
     @property

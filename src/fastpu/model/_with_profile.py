@@ -23,7 +23,15 @@ from fastpu.data._tables import known_table, table_library
 from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import LabelWarning
-from fastpu.model._profile import HasProfile, LateProfile, Profile, as_dense, column_profiles, entry_shares
+from fastpu.model._profile import (
+    HasProfile,
+    LateProfile,
+    Profile,
+    arrays_of_profile,
+    as_dense,
+    column_profiles,
+    entry_shares,
+)
 
 MOST_ROWS = 2000
 MOST_BYTES = 16_000_000  # a model keeps copies of rows up to this size; of more it makes the profile at once
@@ -133,6 +141,6 @@ def _make_profile(model: HasProfile, drawn: DrawnRows) -> Profile | None:
         entries=entry_shares(matrix),
         columns=None if dense is None else column_profiles(dense),
     )
-    for array in profile.to_arrays().values():
+    for array in arrays_of_profile(profile).values():
         array.flags.writeable = False
     return profile
