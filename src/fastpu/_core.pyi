@@ -462,7 +462,7 @@ class GridChain:
         *,
         gamma: float,
         rows: NDArray[np.int64],
-        labels: NDArray[np.int8] | None,
+        labels: NDArray[np.int8],  # which a one-class SVM does not read
         base: NDArray[np.float64],
         points: list[tuple[float, float, float]],
         held_out: NDArray[np.int64],
@@ -516,7 +516,7 @@ class SvmEngine:
         self,
         problem: str,
         rows: NDArray[np.int64],
-        labels: NDArray[np.int8] | None,
+        labels: NDArray[np.int8],  # which a one-class SVM does not read
         costs: NDArray[np.float64],
         *,
         nu: float,

@@ -16,6 +16,7 @@ from fastpu.mapping.mapping_machine import MappingMachine
 from fastpu.mapping.mapping_round import MappingRound
 from fastpu.model._check import BatchCheck, ColumnCheck, Shift
 from fastpu.model._model import Model
+from fastpu.model._profile import ColumnProfiles, EntryShares, Profile
 from fastpu.path._points import PathRound
 from fastpu.path.path_model import SVMPath
 from fastpu.pual.pual_machine import PualMachine, PualRound
@@ -36,6 +37,8 @@ __all__ = [
     "BoostRound",
     "BoostedTreesRound",
     "ColumnCheck",
+    "ColumnProfiles",
+    "EntryShares",
     "ForestRound",
     "KNNGraph",
     "KernelMachine",
@@ -45,6 +48,7 @@ __all__ = [
     "MarginRound",
     "Model",
     "PathRound",
+    "Profile",
     "PualMachine",
     "PualRound",
     "RankMachine",

@@ -12,6 +12,7 @@ pytest.importorskip("dask.array")
 
 import fastpu.dask
 from dask_cases import chunked, local_cluster, rows
+from fastpu.model._profile import arrays_of_profile
 
 FITS = {
     "fit_forest": {"n_trees": 5, "random_state": 0},
@@ -36,7 +37,7 @@ def test_the_profile_is_that_of_a_fit_on_bins(monkeypatch):
         alike = weights > 0 if name == "fit_forest" else weights  # the cuts of a forest do not depend on weights
         bins = fastpu.bin_features(X, sample_weight=alike)
         near = getattr(fastpu, name)(bins, y, sample_weight=weights, **options)
-        found, expected = models[name].profile, near.profile
+        found, expected = arrays_of_profile(models[name].profile), arrays_of_profile(near.profile)
         assert found.keys() == expected.keys()
         for key, values in expected.items():
             np.testing.assert_array_equal(found[key], values, err_msg=f"{name}: {key}")

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import fastpu
 from fastpu import estimators
+from fastpu.estimators._pu_scorers import LiftScorer
 from method_recipes import model_bits
 
 
@@ -199,12 +200,12 @@ def test_routing_hands_groups_to_scorers_that_ask_for_them():
     with sklearn.config_context(enable_metadata_routing=True):
         seen = []
 
-        class Recording(estimators._scorers.PUScorer):
+        class Recording(LiftScorer):
             def __call__(self, estimator, X, y, groups=None):
                 seen.append(groups)
                 return super().__call__(estimator, X, y, groups)
 
-        scorer = Recording("lift", None, "case_control", 0.2)
+        scorer = Recording(0.2)
         cross_val_score(_Ranks(), X, y, scoring=scorer, params={"groups": customer}, **given)
         assert seen == [None] * 3
         assert scorer.set_score_request(groups=True) is scorer

@@ -67,7 +67,7 @@ def map_below(monkeypatch: pytest.MonkeyPatch, limit: float) -> None:
     def boundary(self: SvmStages, positive: np.ndarray) -> Boundary:
         training = self._training
         row, value = positive[:1], float(training.matrix.values[positive[0], 0])
-        fit = training.solve("one_class", row, None, np.ones(1), nu=1.0)
+        fit = training.solve("one_class", row, np.ones(1, dtype=np.int8), np.ones(1), nu=1.0)
         fit = replace(fit, labels=np.ones(1, np.int8), alpha=np.array([1 / value]), intercept=-limit)
         return Boundary(
             training=training,

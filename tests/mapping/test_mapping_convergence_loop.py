@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fastpu.mapping._mapping_loop import converge
-from fastpu.mapping._mapping_options import Groups, MappingOptions
+from fastpu.mapping._mapping_options import MappingOptions, PURows
 
 
 class Line:
@@ -46,12 +46,12 @@ class Line:
     def run(self, *, reset=False, repair=False, max_iter=100):
         """Converge with the last number as P."""
         n_unl = self.x.size - 1
-        groups = Groups(np.array([n_unl]), np.array([], dtype=np.int64), np.arange(n_unl))
+        pu_rows = PURows(np.array([n_unl]), np.array([], dtype=np.int64), np.arange(n_unl))
         options = MappingOptions.checked(
             keeps_all=not reset, nu_map=0.01, C=1.0, nu=None, max_iter=max_iter, max_pos_reject=None, hold_out=None,
             repair=repair,
         )  # fmt: skip
-        return converge(groups, self, options, None)
+        return converge(pu_rows, self, options, None)
 
 
 def test_a_score_of_zero_is_positive():

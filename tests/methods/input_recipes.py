@@ -385,7 +385,7 @@ def sound(value: Any, where: str = "result") -> None:
             if field.name == "history":
                 for key, entries in held.items():
                     _numbers(entries, owner, "history", f"history[{key!r}]")
-            elif field.name not in ("params", "profile"):  # rows may hold infinite numbers
+            elif field.name not in ("params", "_late_profile"):  # rows may hold infinite numbers
                 _numbers(held, owner, field.name)
     elif isinstance(value, Mapping):
         for key, item in value.items():

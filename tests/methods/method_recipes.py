@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 import fastpu
 from fastpu.common._methods import DECLARED, function_of
+from fastpu.model._profile import LateProfile
 
 #: What a recipe's rows are called by, and how a group of rows is labelled.
 LABELS = {"P": 1, "U": 0, "N": -1}
@@ -219,6 +220,8 @@ def _collect(place: str, value: Any, found: dict[str, np.ndarray]) -> None:
         parts = {str(key): value[key] for key in sorted(value, key=str)}
     elif isinstance(value, fastpu.models.BinnedFeatures):
         parts = {"cuts": value.cuts, "codes": [value.column(j) for j in range(value.n_features)]}
+    elif isinstance(value, LateProfile):
+        parts = {"made": value.read()}
     elif dataclasses.is_dataclass(value):
         parts = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     elif isinstance(value, Sequence) and not isinstance(value, str):
@@ -245,7 +248,7 @@ def model_bits(model: Any, X: Any = None, n_threads: int | None = None, but: Seq
 
     What was asked for is left out, and so are the profile of the rows, which tells sparse from dense ones, and `but`.
     """
-    names = {field.name for field in dataclasses.fields(model)} - {"params", "profile", *but}
+    names = {field.name for field in dataclasses.fields(model)} - {"params", "_late_profile", *but}
     scores = None if X is None else model.decision_function(X, n_threads=n_threads)
     said = {"learned": {name: getattr(model, name) for name in names}, "scores": scores}
     if X is not None and isinstance(model, fastpu.models.MappingMachine):

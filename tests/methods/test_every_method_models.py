@@ -70,5 +70,5 @@ def test_a_model_keeps_a_profile_of_its_unlabelled_rows_or_of_all(name):
     n_rows, y = 80, FITS[name].arguments(80)[1:]
     n_unlabelled = np.count_nonzero(y[0] == 0) if y else 0
     model = fitted(name)
-    assert model.profile["rows"] == (n_unlabelled or n_rows)
-    assert model.profile["missing"].size == model.n_features
+    assert model.profile.n_rows == (n_unlabelled or n_rows)
+    assert model.profile.columns.missing.size == model.n_features

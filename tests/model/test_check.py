@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from scipy.stats import ks_2samp
 
 import fastpu
-from fastpu.common._frozen import FrozenMapping, LateMapping
 from fastpu.exceptions import UnlikeRowsWarning
+from fastpu.model._profile import LateProfile, arrays_of_profile, profile_of_arrays
 from helpers import refused
 from toy_model import toy
 
@@ -153,11 +153,13 @@ def test_out_of_bag_scores_are_expected_where_there_are_some(rows):
 
 def test_profiles_are_small_and_the_same_for_every_number_of_threads(rows):
     table, y = rows
-    one, two = (fastpu.fit_forest(table, y, n_trees=20, random_state=0, n_threads=n) for n in (1, 2))
-    assert one.profile.keys() == two.profile.keys()
-    for name, of in one.profile.items():
-        np.testing.assert_array_equal(of, two.profile[name])
-    assert sum(of.nbytes for of in one.profile.values()) < 25_000
+    one, two = (
+        arrays_of_profile(fastpu.fit_forest(table, y, n_trees=20, random_state=0, n_threads=n).profile) for n in (1, 2)
+    )
+    assert one.keys() == two.keys()
+    for name, of in one.items():
+        np.testing.assert_array_equal(of, two[name])
+    assert sum(of.nbytes for of in one.values()) < 25_000
 
 
 def test_bins_are_compared_like_the_rows_that_they_are_of(rows):
@@ -202,18 +204,48 @@ def test_files_and_pickles_keep_the_profile(tmp_path, model):
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "expected"),
     [
-        {"starts": np.array([0, 1])},
-        {"scores": np.zeros((2, 2))},
-        {"up_to": np.zeros(1)},
-        {"missing": np.zeros(1)},
-        {"rows": np.zeros(0)},
+        ({"starts": np.array([0, 1])}, "profile must have arrays for 2 columns"),
+        ({"starts": np.array([0, 19, 10])}, "profile must have arrays for 2 columns"),
+        ({"up_to": np.zeros(1)}, "profile must have arrays for 2 columns"),
+        ({"missing": np.zeros(1)}, "profile must have arrays for 2 columns"),
+        ({"scores": np.zeros((2, 2))}, "profile must have arrays of numbers"),
+        ({"rows": np.zeros(0, dtype=np.int64)}, "profile must have one number of rows"),
+        ({"missing_total": np.zeros(2)}, "profile must have one number of rows, and one share"),
+        ({"more": np.zeros(2)}, "profile must be whole, got is_out_of_bag"),
     ],
 )
-def test_profiles_that_do_not_fit_are_refused(change):
+def test_profiles_that_do_not_fit_are_refused(change, expected):
     model = linear(np.arange(40.0).reshape(20, 2), np.arange(20) > 10)
-    refused(ValueError, "profile must have", dataclasses.replace, model, profile={**model.profile, **change})
+
+    def with_changed_profile():
+        profile = profile_of_arrays({**arrays_of_profile(model.profile), **change})
+        dataclasses.replace(model, _late_profile=LateProfile.of(profile))
+
+    refused(ValueError, expected, with_changed_profile)
+
+
+@pytest.mark.parametrize("gone", ["rows", "scores", "nonzero_total", "values"])
+def test_profiles_with_an_array_missing_are_refused(gone):
+    arrays = arrays_of_profile(linear(np.arange(40.0).reshape(20, 2), np.arange(20) > 10).profile)
+    del arrays[gone]
+    refused(ValueError, "profile must be whole, got", profile_of_arrays, arrays)
+
+
+def test_the_attributes_of_a_profile_describe_the_training_rows():
+    X, y = np.array([[0.0, 5.0], [1.0, np.nan], [2.0, 5.0], [3.0, 7.0], [9.0, 9.0]]), np.array([0, 0, 0, 0, 1])
+    model = fastpu.fit_pnu_auc_boost(X, y, n_rounds=2)
+    profile = model.profile
+    assert (profile.n_rows, profile.is_out_of_bag) == (4, False)
+    np.testing.assert_array_equal(profile.scores, np.sort(model.decision_function(X[:4])))
+    assert (profile.entries.missing, profile.entries.nonzero) == (1 / 8, 7 / 8)
+    columns = profile.columns
+    np.testing.assert_array_equal(columns.missing, [0.0, 0.25])
+    np.testing.assert_array_equal(columns.is_set, [False, False])
+    np.testing.assert_array_equal(columns.starts, [0, 4, 6])
+    np.testing.assert_array_equal(columns.values, [0.0, 1.0, 2.0, 3.0, 5.0, 7.0])
+    np.testing.assert_allclose(columns.up_to, [0.25, 0.5, 0.75, 1.0, 2 / 3, 1.0])
 
 
 FORMS = {
@@ -233,7 +265,7 @@ def fitted_and_compared(form, y, *, overwrite):
     if overwrite:
         spoil(X)
         y[:] = 1
-    return {name: array.tolist() for name, array in model.profile.items()}
+    return {name: array.tolist() for name, array in arrays_of_profile(model.profile).items()}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -256,8 +288,8 @@ def test_rows_are_scored_for_the_profile_when_it_is_first_read():
     calls, rng = [], np.random.default_rng(0)
     X, y = rng.normal(size=(80, 2)), np.arange(80) < 20
     model = fastpu.fit_bsvm(X, y, kernel=counting(calls), C_pos=1.0, C_unl=0.3)
-    assert model.profile is not None
     moved = model.with_threshold(value=0.5)
+    assert not moved._late_profile.is_made
     n_calls = len(calls)
     model.decision_function(X)
     assert len(calls) == n_calls + 1  # for the scores alone
@@ -273,17 +305,18 @@ def test_models_of_a_sequence_have_the_profiles_of_single_fits():
     X, y = rng.normal(size=(80, 2)) + np.arange(80)[:, None] % 2, np.arange(80) % 2 * (np.arange(80) < 40)
     for model, C in zip(fastpu.fit_isvm(X, y, C=[0.5, 50.0]), (0.5, 50.0), strict=True):
         alone = fastpu.fit_isvm(X, y, C=C)
-        for name, array in alone.profile.items():
-            np.testing.assert_array_equal(model.profile[name], array)
+        arrays = arrays_of_profile(model.profile)
+        for name, array in arrays_of_profile(alone.profile).items():
+            np.testing.assert_array_equal(arrays[name], array)
 
 
 def test_threads_that_read_a_profile_at_once_get_the_same(rows):
-    alone = TREES["stumps"](*rows).profile["values"]
+    alone = TREES["stumps"](*rows).profile.columns.values
     barrier = threading.Barrier(4)
 
     def read(model):
         barrier.wait()
-        return model.profile["values"]
+        return model.profile.columns.values
 
     with ThreadPoolExecutor(4) as pool:
         for _ in range(5):
@@ -295,7 +328,7 @@ def test_a_model_is_gone_with_its_last_reference(rows):
     for read in (False, True):
         model = TREES["stumps"](*rows)
         if read:
-            assert model.profile["rows"] == 2000
+            assert model.profile.n_rows == 2000
         nodes = weakref.ref(model.objective)
         gc.disable()
         try:
@@ -309,14 +342,16 @@ def test_a_model_is_gone_with_its_last_reference(rows):
 def test_of_few_bytes_rows_are_kept_until_the_profile_is_made(monkeypatch, n_columns):
     monkeypatch.setattr("fastpu.model._with_profile.MOST_BYTES", 100 * 20 * 8)
     X, y = np.random.default_rng(0).random((120, n_columns)), np.arange(120) < 20
-    profile = linear(X, y).profile
-    assert isinstance(profile, LateMapping) == (n_columns == 4)
-    assert profile["missing"].size == n_columns
-    assert isinstance(pickle.loads(pickle.dumps(profile)), FrozenMapping)
-    assert not any(array.flags.writeable for array in profile.values())
+    model = linear(X, y)
+    assert model._late_profile.is_made == (n_columns == 40)
+    assert model.profile.columns.missing.size == n_columns
+    again = pickle.loads(pickle.dumps(model))
+    assert again._late_profile.is_made
+    for each in (model, again):
+        assert not any(array.flags.writeable for array in arrays_of_profile(each.profile).values() if array.size > 1)
 
 
-def test_a_profile_that_cannot_be_made_has_nothing_in_it(tmp_path):
+def test_a_profile_that_cannot_be_made_is_none(tmp_path):
     """A kernel of the user's that fails later, for example."""
     y, works = np.arange(40) < 20, [True]
     X = np.random.default_rng(0).normal(size=(40, 2)) + 2.0 * y[:, None]
@@ -328,12 +363,13 @@ def test_a_profile_that_cannot_be_made_has_nothing_in_it(tmp_path):
 
     model = fastpu.fit_bsvm(X, y, kernel=kernel, C_pos=1.0, C_unl=1.0)
     works[0] = False
-    assert dict(model.profile) == {}
+    assert model.profile is None
     works[0] = True
     assert model.check(X).n_before == 0
-    empty = dataclasses.replace(linear(X, y), profile={})
-    empty.save(tmp_path / "model.npz")
-    assert fastpu.load(tmp_path / "model.npz").check(X).n_before == 0
+    none = dataclasses.replace(linear(X, y), _late_profile=LateProfile.of(None))
+    assert pickle.loads(pickle.dumps(none)).check(X).n_before == 0
+    none.save(tmp_path / "model.npz")
+    assert fastpu.load(tmp_path / "model.npz").profile is None
 
 
 def test_scoring_warns_of_a_lost_column_and_of_one_with_new_categories(model):
@@ -382,6 +418,6 @@ def test_machines_of_a_path_are_compared_with_its_training_rows(fit):
         assert check.n_before == n_compared
         assert check.unlike == (2,)
         rows = X if fit is fastpu.fit_svm_path else X[y == 0]
-        np.testing.assert_array_equal(model.profile["scores"], np.sort(model.decision_function(rows)))
+        np.testing.assert_array_equal(model.profile.scores, np.sort(model.decision_function(rows)))
     gram = X @ X.T
     assert fit(gram, y, kernel="precomputed").at(1.0).check(gram[:5]).n_before == 0

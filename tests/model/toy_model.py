@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fastpu.model._model import Model
+from fastpu.model._profile import arrays_of_profile
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -59,7 +60,9 @@ def assert_same(left, right):
     assert type(left) is type(right)
     for field in fields(left):
         a, b = getattr(left, field.name), getattr(right, field.name)
-        if field.name in ("history", "profile") and a is not None:
+        if field.name == "_late_profile" and a is not None:
+            a, b = arrays_of_profile(left.profile), arrays_of_profile(right.profile)
+        if isinstance(a, Mapping) and field.name != "params":
             assert list(a) == list(b)
             pairs = list(zip(a.values(), b.values(), strict=True))
         else:

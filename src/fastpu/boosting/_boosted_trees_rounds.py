@@ -10,11 +10,10 @@ import numpy as np
 
 from fastpu import _core
 from fastpu.boosting._boosted_trees_options import BoostedTreesOptions
-from fastpu.boosting._labelled_rows import LabelledRows
+from fastpu.boosting._labelled_rows import LabelledBins, LabelledRows
 from fastpu.boosting._rounds_by_folds import ChosenRounds, RoundSearch
 from fastpu.common._progress import Report
 from fastpu.data._categories import category_flags
-from fastpu.data.binned_features import BinnedFeatures
 from fastpu.tree._tree_rows import TreeRowsInMemory
 from fastpu.tree.tree_ensemble import TreeEnsemble
 
@@ -68,7 +67,7 @@ def choose_rounds(
     rows: TreeRowsInMemory, options: BoostedTreesOptions, seed: int, rng: np.random.Generator
 ) -> ChosenRounds:
     """Choose the number of rounds by folds, which `rng` draws."""
-    labelled = LabelledRows(rows.features, rows.labels, rows.weights, rows.clusters)
+    labelled = LabelledBins(rows.features, rows.labels, rows.weights, rows.clusters)
     search = RoundSearch(labelled, options.n_folds, rng, n_rounds=options.n_rounds, patience=options.patience)
     while not search.is_over:
         search.add(
@@ -92,7 +91,7 @@ def boost_trees(
     """Boost all rows for `n_rounds` rounds more than `init_model` has; stop early where `eval_rows` say so."""
     n_before = 0 if init_model is None else init_model.n_trees // init_model.divisor
     return _boost(
-        LabelledRows(rows.features, rows.labels, rows.weights, rows.clusters),
+        LabelledBins(rows.features, rows.labels, rows.weights, rows.clusters),
         options,
         rows.prior,
         seed,
@@ -106,7 +105,7 @@ def boost_trees(
 
 
 def _boost(
-    rows: LabelledRows,
+    rows: LabelledBins,
     options: BoostedTreesOptions,
     prior: float,
     seed: int,
@@ -119,8 +118,6 @@ def _boost(
     on_round: OnRound | None = None,
 ) -> _core.BoostedTreesResult:
     features = rows.features
-    if not isinstance(features, BinnedFeatures):
-        raise TypeError("rows must be binned")
     core_options = options.for_core(
         prior=prior,
         bags=options.bag_sizes(rows.labels, rows.weights),

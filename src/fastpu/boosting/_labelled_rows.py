@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from fastpu.data._clusters import as_numbers
 from fastpu.data._matrix import Matrix
 from fastpu.data.binned_features import BinnedFeatures
+
+if TYPE_CHECKING:
+    from typing_extensions import Self  # in typing from Python 3.11
 
 
 @dataclass(frozen=True)
@@ -21,10 +25,17 @@ class LabelledRows:
     weights: NDArray[np.float64] | None
     clusters: NDArray[np.int32] | None = None
 
-    def take(self, rows: NDArray[np.intp]) -> LabelledRows:
+    def take(self, rows: NDArray[np.intp]) -> Self:
         weights = None if self.weights is None else self.weights[rows]
         clusters = None if self.clusters is None else as_numbers(self.clusters[rows])
-        return LabelledRows(self.features[rows], self.labels[rows], weights, clusters)
+        return replace(self, features=self.features[rows], labels=self.labels[rows], weights=weights, clusters=clusters)
+
+
+@dataclass(frozen=True)
+class LabelledBins(LabelledRows):
+    """Such rows that are binned, as boosted trees learn from them."""
+
+    features: BinnedFeatures
 
 
 def row_counts(groups: tuple[int, int, int]) -> str:

@@ -9,8 +9,8 @@ search.chosen
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from fastpu.boosting._labelled_rows import LabelledRows
 from fastpu.common._params import MANY
 from fastpu.data._folds import fold_sizes, stratified_folds
 from fastpu.model._threshold import GROUP
+
+_Rows = TypeVar("_Rows", bound=LabelledRows)
 
 
 class JudgedRounds(Protocol):
@@ -57,16 +59,14 @@ class ChosenRounds:
     is_final: bool
 
 
-class RoundSearch:
+class RoundSearch(Generic[_Rows]):
     """Chooses the number of rounds by the mean AUC over folds, as `fastpu.fit_pnu_auc_boost` says.
 
     Nobody knows beforehand how many rounds the search needs. So every fold is boosted with `n_rounds` rounds, and
     again with twice as many, until `patience` rounds have brought no better mean AUC.
     """
 
-    def __init__(
-        self, rows: LabelledRows, most_folds: int, rng: np.random.Generator, *, n_rounds: int, patience: int
-    ) -> None:
+    def __init__(self, rows: _Rows, most_folds: int, rng: np.random.Generator, *, n_rounds: int, patience: int) -> None:
         if rows.weights is not None:
             rows = rows.take(np.flatnonzero(rows.weights > 0))
         sizes = fold_sizes(rows.labels, rows.clusters)
@@ -78,7 +78,7 @@ class RoundSearch:
         self._has_positive = sizes[1] > 0
         self._folds = stratified_folds(rows.labels, self.n_folds, rng, rows.clusters)
 
-    def folds(self) -> Iterator[tuple[LabelledRows, LabelledRows]]:
+    def folds(self) -> Iterator[tuple[_Rows, _Rows]]:
         """Yield for each fold the rows to boost, and the rows held out to judge the rounds by."""
         for train, held_out in self._folds:
             yield self._rows.take(train), _rows_to_judge(self._rows.take(held_out), has_positive=self._has_positive)
@@ -124,7 +124,7 @@ def _check_sizes(sizes: dict[int, int], rows: LabelledRows) -> None:
             )
 
 
-def _rows_to_judge(held_out: LabelledRows, *, has_positive: bool) -> LabelledRows:
+def _rows_to_judge(held_out: _Rows, *, has_positive: bool) -> _Rows:
     """Return held-out rows with the labels that the AUC compares: +1 should score above the others.
 
     Where y has no positive rows, the unlabelled rows should score above the negative ones, so they become +1.
@@ -136,7 +136,7 @@ def _rows_to_judge(held_out: LabelledRows, *, has_positive: bool) -> LabelledRow
             weights[labels == code] /= weights[labels == code].max()
     if not has_positive:
         labels = np.where(labels == 0, 1, -1).astype(np.int8)
-    return LabelledRows(held_out.features, labels, weights)
+    return replace(held_out, labels=labels, weights=weights, clusters=None)
 
 
 def _best_round(auc: NDArray[np.float64], patience: int) -> tuple[int, int, bool]:

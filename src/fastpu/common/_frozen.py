@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 
@@ -35,34 +35,3 @@ class FrozenMapping(dict[str, Any]):
         if key not in known:
             known[key] = {entry: float(place) for place, entry in enumerate(self[key])}
         return known[key]
-
-
-class LateMapping(Mapping[str, Any]):
-    """A read-only mapping that is made when it is first read.
-
-    Two threads that read it at once make it twice, and either one is kept. A pickle and a copy have what was made.
-    """
-
-    def __init__(self, make: Callable[[], FrozenMapping]) -> None:
-        self._content: Callable[[], FrozenMapping] | FrozenMapping = make
-
-    def _made(self) -> FrozenMapping:
-        content = self._content  # looked up once: another thread may replace it by what it has made
-        if not isinstance(content, FrozenMapping):
-            content = self._content = content()  # and what it was made from is free
-        return content
-
-    def __getitem__(self, key: str) -> Any:
-        return self._made()[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._made())
-
-    def __len__(self) -> int:
-        return len(self._made())
-
-    def __repr__(self) -> str:
-        return repr(self._made())
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self._made().__reduce__()

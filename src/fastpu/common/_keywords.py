@@ -78,6 +78,8 @@ _ALIKE = 0.75  # an unknown keyword with at least this difflib ratio to one of o
 def answers_unknown_keywords(function: _Function) -> _Function:
     """Decorate a public function or class: for an unknown keyword its TypeError names the one that it has instead.
 
+    A call with known keywords is the plain call of the function, whose signature and docstring stay.
+
     The error of a method names the class of the object, which may have the method from a base class. Python's own error
     for a missing argument, and for one too many, is followed by what to do.
     """

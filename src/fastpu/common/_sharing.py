@@ -17,11 +17,12 @@ def marked(
     prior_where: tuple[str, tuple[str, ...]] | None = None,
     svm_method: type | None = None,
 ) -> Callable[[_Fit], _Fit]:
-    """Give a fit function the attributes that are passed.
+    """Decorate a fit function: give it the attributes that are passed, and return the function itself.
 
-    `fastpu.select` says what `shares`, `shares_together` and `prior_where` mean; a function of the user's may have
-    them too. `takes_many` are the parameters that take sequences, for which the core shares work only in a grid of
-    kernel machines, and `svm_method` is the class of such a machine, whose `point` takes the arguments of the function.
+    So what `fastpu.select` has to know of a function stands above it. The docstring of `select` says what `shares`,
+    `shares_together` and `prior_where` mean; a function of the user's may have them too. `takes_many` are the
+    parameters that take sequences, for which the core shares work only in a grid of kernel machines, and `svm_method`
+    is the class of such a machine, whose `point` takes the arguments of the function.
     """
     marks: dict[str, object] = {
         "shares": shares,

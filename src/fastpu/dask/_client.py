@@ -44,7 +44,11 @@ def find_client(client: object) -> Client:
 
 
 def waits_outside_the_pool(fit: _Function) -> _Function:
-    """Decorate a fit: in a task of a Dask worker it gives its thread back, or tasks of its own might never begin."""
+    """Decorate a fit: in a task of a Dask worker it gives its thread back, or tasks of its own might never begin.
+
+    The worker counts the thread as free while the fit waits for its tasks, and takes it back afterwards. A call that is
+    in no task is the plain call of the fit.
+    """
 
     @functools.wraps(fit)
     def call(*args: Any, **kwargs: Any) -> Any:

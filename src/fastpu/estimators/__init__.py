@@ -85,12 +85,12 @@ from fastpu.estimators._failed_checks import EXPECTED_FAILED_CHECKS
 from fastpu.estimators._iterative_svm import IPSIClassifier, ISVMClassifier
 from fastpu.estimators._mapping import SMCClassifier, SVMCClassifier
 from fastpu.estimators._pu_bagging import PUBaggingClassifier
+from fastpu.estimators._pu_scorers import PUScorer
 from fastpu.estimators._pual import GLLCClassifier, PUALClassifier
 from fastpu.estimators._risk import NNPUClassifier, UPUClassifier
 from fastpu.estimators._sar import SARClassifier
 from fastpu.estimators._scorers import (
     LabeledScorer,
-    PUScorer,
     average_precision_scorer,
     err_star_scorer,
     labeled_scorer,

@@ -29,6 +29,8 @@ class _Entry:
 def explains_parameters_of(function: Callable[..., Any]) -> Callable[[_Class], _Class]:
     """Decorate a classifier: `help` of it explains every parameter, also those that `function` has.
 
+    Only the docstring of the class changes. So the text of a parameter is written once, in the function.
+
     A parameter of `__init__` that the docstring of the class does not explain gets the text of the class that it is
     made from, or else that of `function`. The section of attributes gets those of the classes that it is made from.
     """

@@ -1,150 +1,26 @@
-"""Scorers for scikit-learn's searches: by positive and unlabelled rows, or by the labelled rows alone."""
+"""Functions that make scorers for scikit-learn's searches: by positive and unlabelled rows, or by labelled ones."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing
-from sklearn.utils.metadata_routing import MetadataRequest
 
 from fastpu.common._params import check_k
-from fastpu.common._text import short
-from fastpu.common._types import GroupsLike, Scenario
-from fastpu.data._validate import check_vector
-from fastpu.estimators._pu_classifier import has_unlabeled, label_vector, labelled_rows
-from fastpu.metrics import average_precision, err_star, lift_at_k, precision_at_k, pu_auc, puf_score
-from fastpu.model._prior import PriorEstimate, check_prior, check_scenario, take_prior_in
-
-#: Criteria whose metric takes groups.
-_TAKE_GROUPS = ("pu_auc", "lift", "precision_at_k", "average_precision")
-
-
-@dataclass(frozen=True)
-class PUScorer:
-    """A criterion for scikit-learn's searches: ``scorer(estimator, X, y)`` returns a float, and larger is better.
-
-    `estimator` is a fitted classifier, or a Pipeline that ends in one. It has `classes_`, and `decision_function` or
-    `predict_proba`, whose probabilities are cut at 1/2. `X` has the shape (n, d), and `y` holds labels like those of
-    the fit. The label ``classes_[1]`` is positive. With the labels -1, 0 and 1 rows of 0 are unlabelled; with two
-    labels those of the smaller label are.
-
-    `puf_scorer`, `err_star_scorer`, `pu_auc_scorer`, `lift_scorer`, `precision_at_k_scorer` and
-    `average_precision_scorer` make such scorers. They can be pickled.
-
-    Attributes
-    ----------
-    criterion : {"puf", "err_star", "pu_auc", "lift", "precision_at_k", "average_precision"}
-        The metric.
-    prior : float, or None
-        P(Y = 1), for the criteria that need it.
-    scenario : {"case_control", "single_set"}
-        How the rows were drawn, which says what `prior` is a share of.
-    k : int, float or None
-        How many rows are flagged, for the criteria that need it.
-    groups_request : bool, str or None
-        What `set_score_request` was told of groups; None before it is called.
-    """
-
-    criterion: str
-    prior: float | None
-    scenario: Scenario
-    k: float | None = None
-    groups_request: bool | str | None = field(default=None, init=False)
-
-    def set_score_request(self, *, groups: bool | str | None) -> PUScorer:
-        """Say whether scikit-learn's metadata routing hands the groups of the held-out rows to this scorer.
-
-        The score stays that of the rows. By groups it is judged whether chance explains it: whether a prior is refused
-        or warned of because an AUC or a precision above 1 would follow.
-
-        Parameters
-        ----------
-        groups : bool, str or None
-            True to be given what is passed as `groups`; a string to be given what is passed under that name. None and
-            False to be given nothing.
-
-        Returns
-        -------
-        PUScorer
-            This scorer, which is changed in place, as scikit-learn's own scorers are.
-
-        Raises
-        ------
-        TypeError
-            If the metric takes no groups: they change nothing in `puf_score` and `err_star`.
-        RuntimeError
-            If metadata routing is not enabled.
-        """
-        if not get_config()["enable_metadata_routing"]:
-            raise RuntimeError(
-                "set_score_request needs metadata routing: sklearn.set_config(enable_metadata_routing=True)"
-            )
-        if groups and self.criterion not in _TAKE_GROUPS:
-            raise TypeError(
-                f"groups must not be requested by a scorer of {self.criterion!r}: they change nothing in it"
-            )
-        object.__setattr__(self, "groups_request", groups)
-        return self
-
-    def get_metadata_routing(self) -> MetadataRequest:
-        """Return what this scorer asks scikit-learn's metadata routing for.
-
-        Returns
-        -------
-        sklearn.utils.metadata_routing.MetadataRequest
-        """
-        request = MetadataRequest(owner=type(self).__name__)
-        if self.groups_request is not None:
-            request.score.add_request(param="groups", alias=self.groups_request)
-        return request
-
-    def __call__(self, estimator: Any, X: Any, y: Any, groups: GroupsLike | None = None) -> float:
-        labels = _pu_labels(label_vector(y), np.asarray(estimator.classes_))
-        if hasattr(estimator, "decision_function"):
-            given = estimator.decision_function(X)
-        else:
-            given = np.asarray(estimator.predict_proba(X))[:, 1] - 0.5
-        scores = check_vector("scores of the estimator", given, n=labels.size, allow_inf=True)
-        if self.criterion == "puf":
-            return puf_score(labels, scores, scenario=self.scenario)
-        k = cast("float", self.k)  # of those criteria that have one
-        if self.criterion == "lift":
-            return float(lift_at_k(labels, scores, k, groups=groups))
-        prior = check_prior(self.prior)
-        if self.criterion == "precision_at_k":
-            return float(precision_at_k(labels, scores, k, prior, scenario=self.scenario, groups=groups))
-        if self.criterion == "average_precision":
-            return float(average_precision(labels, scores, prior, scenario=self.scenario, groups=groups))
-        if self.criterion == "err_star":
-            return -err_star(labels, scores, prior=prior, scenario=self.scenario)
-        return float(pu_auc(labels, scores, prior=prior, scenario=self.scenario, groups=groups))
-
-
-def _pu_labels(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int8]:
-    """Return the labels as the metrics take them: +1, 0 for unlabelled and, where y has all three, -1."""
-    if classes.size != 2:
-        raise ValueError(f"estimator must have two classes, got {short(classes.tolist())}")
-    positive = y == classes[1]
-    if has_unlabeled(y, classes):
-        unlabeled = y == 0
-    else:
-        unlabeled = y == classes[0]
-        if not (positive | unlabeled).all():
-            unknown = y[~(positive | unlabeled)][0]
-            raise ValueError(f"y must hold the classes {classes.tolist()} of the estimator, got {short(unknown)}")
-    if not positive.any() or not unlabeled.any():
-        raise ValueError(
-            f"y must hold positive and unlabelled rows to judge by, got {np.count_nonzero(positive)} positive and "
-            f"{np.count_nonzero(unlabeled)} unlabelled; StratifiedKFold keeps their shares in every fold"
-        )
-    labels = np.full(y.size, -1, np.int8)
-    labels[positive], labels[unlabeled] = 1, 0
-    return labels
+from fastpu.common._types import Scenario
+from fastpu.estimators._pu_classifier import label_vector, labelled_rows
+from fastpu.estimators._pu_scorers import (
+    AveragePrecisionScorer,
+    ErrStarScorer,
+    LiftScorer,
+    PrecisionAtKScorer,
+    PUAUCScorer,
+    PufScorer,
+    PUScorer,
+)
+from fastpu.model._prior import PriorEstimate, check_scenario, take_prior_in
 
 
 @dataclass(frozen=True)
@@ -232,7 +108,7 @@ def puf_scorer(*, scenario: Scenario = "case_control") -> PUScorer:
     >>> scores.shape
     (3,)
     """
-    return PUScorer("puf", None, check_scenario(scenario))
+    return PufScorer(check_scenario(scenario))
 
 
 def err_star_scorer(*, prior: float | PriorEstimate, scenario: Scenario = "case_control") -> PUScorer:
@@ -259,7 +135,7 @@ def err_star_scorer(*, prior: float | PriorEstimate, scenario: Scenario = "case_
     >>> round(err_star_scorer(prior=0.5)(ISVMClassifier().fit(X, y), X, y), 3)
     -0.0
     """
-    return PUScorer("err_star", *take_prior_in(scenario, prior))
+    return ErrStarScorer(*take_prior_in(scenario, prior))
 
 
 def pu_auc_scorer(*, prior: float | PriorEstimate, scenario: Scenario = "case_control") -> PUScorer:
@@ -286,7 +162,7 @@ def pu_auc_scorer(*, prior: float | PriorEstimate, scenario: Scenario = "case_co
     >>> round(pu_auc_scorer(prior=0.25)(ISVMClassifier().fit(X, y), X, y), 3)
     0.944
     """
-    return PUScorer("pu_auc", *take_prior_in(scenario, prior))
+    return PUAUCScorer(*take_prior_in(scenario, prior))
 
 
 def lift_scorer(k: float) -> PUScorer:
@@ -311,7 +187,7 @@ def lift_scorer(k: float) -> PUScorer:
     1.5
     """
     check_k(k)
-    return PUScorer("lift", None, "case_control", k)
+    return LiftScorer(k)
 
 
 def precision_at_k_scorer(k: float, prior: float | PriorEstimate, *, scenario: Scenario = "case_control") -> PUScorer:
@@ -344,7 +220,7 @@ def precision_at_k_scorer(k: float, prior: float | PriorEstimate, *, scenario: S
     0.375
     """
     check_k(k)
-    return PUScorer("precision_at_k", *take_prior_in(scenario, prior), k)
+    return PrecisionAtKScorer(k, *take_prior_in(scenario, prior))
 
 
 def average_precision_scorer(prior: float | PriorEstimate, *, scenario: Scenario = "case_control") -> PUScorer:
@@ -371,4 +247,4 @@ def average_precision_scorer(prior: float | PriorEstimate, *, scenario: Scenario
     >>> average_precision_scorer(prior=0.25)(ISVMClassifier().fit(X, y), X, y)
     0.875
     """
-    return PUScorer("average_precision", *take_prior_in(scenario, prior))
+    return AveragePrecisionScorer(*take_prior_in(scenario, prior))

@@ -63,7 +63,8 @@ class SvmStages:
     def map(self, positive: Rows) -> Boundary:
         """Return the one-class SVM of P, with its threshold lowered until no row of P is rejected."""
         nu = max(self._options.nu_map, 1.0 / positive.size)
-        fit = self._training.solve("one_class", positive, None, np.ones(positive.size), nu=nu)
+        labels = np.ones(positive.size, dtype=np.int8)
+        fit = self._training.solve("one_class", positive, labels, np.ones(positive.size), nu=nu)
         support = fit.of_support()
         scores = self._training.engine.scores(support.rows, support.dual_coef, 0.0, positive)
         slack = _SLACK[self._training.dtype] * float(np.abs(scores).max())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._progress import Report
 from fastpu.mapping._boundaries import Boundary, SvmStages
-from fastpu.mapping._mapping_options import Groups, MappingOptions, Rows
+from fastpu.mapping._mapping_options import MappingOptions, PURows, Rows
 from fastpu.mapping.mapping_round import MappingRound
 
 _MAPPING, _CONVERGENCE, _REPAIR = 0, 1, 2
@@ -95,15 +95,15 @@ class Outcome:
         return {each.name: self.column(each.name) for each in fields(LogLine)}
 
 
-def converge(groups: Groups, stages: SvmStages, options: MappingOptions, on_round: Report | None) -> Outcome:
+def converge(pu_rows: PURows, stages: SvmStages, options: MappingOptions, on_round: Report | None) -> Outcome:
     """Find strong negatives of U, then separate them from P again and again until no more rows of U are rejected.
 
     Unless N keeps all rows, only the support vectors among N stay in it. With `repair`, rejected rows that were dropped
     from N in this way go back into it if the last boundary calls them positive, and from then on no rows are dropped.
     """
-    positive, unlabeled = groups.positive, groups.unlabeled
+    positive, unlabeled = pu_rows.positive, pu_rows.unlabeled
     outcome = Outcome(rejected_by=np.full(unlabeled.size, -1, dtype=np.int64))
-    new, negative = _map(outcome, stages, groups), unlabeled[:0]
+    new, negative = _map(outcome, stages, pu_rows), unlabeled[:0]
     kind = _CONVERGENCE
     for iteration in range(1, options.max_iter + 1):
         negative = np.concatenate([negative, new])
@@ -112,7 +112,7 @@ def converge(groups: Groups, stages: SvmStages, options: MappingOptions, on_roun
         h = stages.separate(positive, negative)
         fitted = time.perf_counter()
 
-        pos_reject = _pos_reject(h, groups)
+        pos_reject = _pos_reject(h, pu_rows)
         has_gone_too_far = options.max_pos_reject is not None and pos_reject > options.max_pos_reject
         new, back = negative[:0], negative[:0]
         if not has_gone_too_far:
@@ -159,11 +159,11 @@ def _round_of(line: LogLine, iteration: int, max_iter: int) -> MappingRound:
     )
 
 
-def _map(outcome: Outcome, stages: SvmStages, groups: Groups) -> Rows:
+def _map(outcome: Outcome, stages: SvmStages, pu_rows: PURows) -> Rows:
     """Return the strong negatives of U: the rows that the mapping rejects, or those of lowest score if it fails."""
-    unlabeled = groups.unlabeled
+    unlabeled = pu_rows.unlabeled
     start = time.perf_counter()
-    h = stages.map(groups.positive)
+    h = stages.map(pu_rows.positive)
     fitted = time.perf_counter()
     scores = h.score(unlabeled)
     rejects = scores < 0
@@ -173,7 +173,7 @@ def _map(outcome: Outcome, stages: SvmStages, groups: Groups) -> Rows:
         rejects[np.argsort(scores, kind="stable")[: math.ceil(_FALLBACK_SHARE * unlabeled.size)]] = True
     outcome.rejected_by[rejects] = 0
     n_new = int(np.count_nonzero(rejects))
-    pos_reject = _pos_reject(h, groups)
+    pos_reject = _pos_reject(h, pu_rows)
     outcome.add(h, start=start, fitted=fitted, kind=_MAPPING, n_neg=0, n_new=n_new, n_back=0, pos_reject=pos_reject)
     return unlabeled[rejects]
 
@@ -194,7 +194,7 @@ def _forgotten(outcome: Outcome, h: Boundary, unlabeled: Rows, negative: Rows) -
     return outside[h.score(outside) >= 0] if outside.size else outside
 
 
-def _pos_reject(h: Boundary, groups: Groups) -> float:
+def _pos_reject(h: Boundary, pu_rows: PURows) -> float:
     """Return the share of the positives that h rejects, of the held-out ones if there are any."""
-    scores = h.score(groups.held_out) if groups.held_out.size else h.positive_scores
+    scores = h.score(pu_rows.held_out) if pu_rows.held_out.size else h.positive_scores
     return float(np.mean(scores < 0))

@@ -9,19 +9,19 @@ from fastpu.data._kept_rows import RowArrays, row_arrays
 from fastpu.data._matrix import Floats
 from fastpu.kernels._kernel import Kernel
 from fastpu.mapping._mapping_loop import Outcome
-from fastpu.mapping._mapping_options import Groups, MappingOptions
+from fastpu.mapping._mapping_options import MappingOptions, PURows
 from fastpu.mapping.mapping_machine import MappingMachine
 from fastpu.svm._kernel_solver import KernelSolver
 
 
 def make_model(
-    outcome: Outcome, groups: Groups, training: KernelSolver, options: MappingOptions, params: dict[str, object]
+    outcome: Outcome, pu_rows: PURows, training: KernelSolver, options: MappingOptions, params: dict[str, object]
 ) -> MappingMachine:
     history = outcome.history()
     if options.nu is None:
         del history["nu"]
     left, recall = outcome.column("n_left"), 1.0 - outcome.column("pos_reject")
-    history["puf"] = np.where(left > 0, recall**2 * groups.unlabeled.size / np.maximum(left, 1), 0.0)
+    history["puf"] = np.where(left > 0, recall**2 * pu_rows.unlabeled.size / np.maximum(left, 1), 0.0)
     is_solved = all(boundary.end.status == "tol" for boundary in outcome.boundaries)
     last = outcome.boundaries[outcome.kept].fit
     found = last.of_support()
@@ -57,7 +57,7 @@ def make_model(
         gap=last.end.gap,
         violation=last.end.violation,
         margin=last.margin,
-        unlabeled_rows=groups.unlabeled,
+        unlabeled_rows=pu_rows.unlabeled,
         rejected_by=outcome.rejected_by,
         used_fallback=outcome.used_fallback,
         boundary_starts=np.concatenate([[0], np.cumsum([rows.size for rows in supports])]).astype(np.int64),

@@ -1,4 +1,4 @@
-"""The options of mapping convergence, and the groups of rows that it works with."""
+"""The options of mapping convergence, and the rows that it works with."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class MappingOptions:
 
 
 @dataclass(frozen=True)
-class Groups:
+class PURows:
     """The numbers of the training positives, of the held-out positives (perhaps none) and of the unlabelled rows."""
 
     positive: Rows
@@ -83,13 +83,13 @@ class Groups:
     unlabeled: Rows
 
 
-def make_groups(labels: NDArray[np.int8], hold_out: float | None, generator: np.random.Generator) -> Groups:
+def split_rows(labels: NDArray[np.int8], hold_out: float | None, generator: np.random.Generator) -> PURows:
     positive = np.flatnonzero(labels == 1).astype(np.int64)
     unlabeled = np.flatnonzero(labels == 0).astype(np.int64)
     if hold_out is None:
-        return Groups(positive, positive[:0], unlabeled)
+        return PURows(positive, positive[:0], unlabeled)
     if positive.size < 2:
         raise ValueError(f"y must have at least 2 positive rows for hold_out = {hold_out:g}, got {positive.size}")
     n_held_out = min(max(1, round(hold_out * positive.size)), positive.size - 1)
     order = generator.permutation(positive)
-    return Groups(np.sort(order[n_held_out:]), np.sort(order[:n_held_out]), unlabeled)
+    return PURows(np.sort(order[n_held_out:]), np.sort(order[:n_held_out]), unlabeled)

@@ -12,7 +12,7 @@ from fastpu.kernels._check_rows import check_training_rows
 from fastpu.mapping._boundaries import SvmStages
 from fastpu.mapping._mapping_loop import converge
 from fastpu.mapping._mapping_model import make_model
-from fastpu.mapping._mapping_options import MappingOptions, make_groups
+from fastpu.mapping._mapping_options import MappingOptions, split_rows
 from fastpu.mapping._mapping_warnings import warn_of_outcome
 from fastpu.mapping.mapping_machine import MappingMachine
 from fastpu.mapping.mapping_round import MappingRound
@@ -207,12 +207,12 @@ def fit_smc(
     matrix = check_training_rows(X, svm_options.kernel, "fit_smc")
     warn_of_other_order(X, y=y)
     labels = check_labels(y, matrix.n_rows, pu_only="fit_smc")
-    groups = make_groups(labels, options.hold_out, generator)
+    pu_rows = split_rows(labels, options.hold_out, generator)
     with make_report(callback, progress, total=options.max_iter, description="SMC") as on_round:
         training = open_solver(matrix, svm_options)
-        outcome = converge(groups, SvmStages(training, options), options, on_round)
+        outcome = converge(pu_rows, SvmStages(training, options), options, on_round)
     params = {"method": "fit_smc", **options.params(), **svm_options.params(), "random_state": seed_param(random_state)}
-    model = make_model(outcome, groups, training, options, params)
+    model = make_model(outcome, pu_rows, training, options, params)
     warn_of_outcome("fit_smc", outcome, options, training)
     return with_profile(model, X, y)
 
@@ -414,16 +414,16 @@ def fit_svmc(
     matrix = check_training_rows(X, svm_options.kernel, "fit_svmc")
     warn_of_other_order(X, y=y)
     labels = check_labels(y, matrix.n_rows, pu_only="fit_svmc")
-    groups = make_groups(labels, options.hold_out, generator)
+    pu_rows = split_rows(labels, options.hold_out, generator)
     with make_report(callback, progress, total=options.max_iter, description="SVMC") as on_round:
         training = open_solver(matrix, svm_options)
-        outcome = converge(groups, SvmStages(training, options), options, on_round)
+        outcome = converge(pu_rows, SvmStages(training, options), options, on_round)
     params = {
         "method": "fit_svmc",
         **options.params(),
         **svm_options.params(),
         "random_state": seed_param(random_state),
     }
-    model = make_model(outcome, groups, training, options, params)
+    model = make_model(outcome, pu_rows, training, options, params)
     warn_of_outcome("fit_svmc", outcome, options, training)
     return with_profile(model, X, y)

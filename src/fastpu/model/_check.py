@@ -14,7 +14,7 @@ from scipy.special import chdtrc, kolmogorov
 from fastpu.common._binomial import shares_to_expect
 from fastpu.common._frame import frame_of
 from fastpu.data._matrix import DenseMatrix
-from fastpu.model._profile import HasProfile, Profile, as_dense, is_missing, is_unseen, totals
+from fastpu.model._profile import EntryShares, HasProfile, Profile, as_dense, entry_shares, is_missing, is_unseen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +50,7 @@ class Shift:
 
 
 NO_SHIFT = Shift(math.nan, math.nan, math.nan)
+_NO_SHARES = EntryShares(math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -197,46 +198,48 @@ class BatchCheck:
 
 def batch_check(model: HasProfile, matrix: Any, scores: NDArray[np.float64]) -> BatchCheck:
     """Return what is told of checked rows and their scores."""
-    profile: Profile = model.profile or {}
-    training_scores = profile.get("scores", np.empty(0))
-    dense = as_dense(matrix)
-    has_columns = "missing" in profile and dense is not None
-    is_out_of_bag = bool(profile["is_out_of_bag"][0]) if profile else False
+    profile = model.profile
+    training_scores = np.empty(0) if profile is None else profile.scores
+    is_out_of_bag = profile is not None and profile.is_out_of_bag
     n_scored, called = training_scores.size, int(np.count_nonzero(training_scores > model.threshold))
     has_range = is_out_of_bag and n_scored > 0 and not model._has_groups()
-    now = {name: float(share[0]) for name, share in totals(matrix).items()}
-    then = {name: float(profile[name][0]) for name in now if name in profile}
+    now = entry_shares(matrix)
+    before = None if profile is None or now is None else profile.entries
+    shares_now, shares_before = now or _NO_SHARES, before or _NO_SHARES
     return BatchCheck(
         n_rows=scores.size,
-        n_before=int(profile["rows"][0]) if profile else 0,
-        columns=_columns(model, profile, dense) if has_columns and dense is not None else (),
+        n_before=0 if profile is None else profile.n_rows,
+        columns=() if profile is None else _columns(model, profile, as_dense(matrix)),
         scores=_shift_of_scores(scores, training_scores),
         positive=float(np.mean(scores > model.threshold)),
         positive_before=called / n_scored if n_scored else math.nan,
         positive_range=shares_to_expect(called, n_scored, scores.size, _TAIL) if has_range else (math.nan, math.nan),
-        missing=now.get("missing_total", math.nan),
-        missing_before=then.get("missing_total", math.nan),
-        nonzero=now.get("nonzero_total", math.nan),
-        nonzero_before=then.get("nonzero_total", math.nan),
+        missing=shares_now.missing,
+        missing_before=shares_before.missing,
+        nonzero=shares_now.nonzero,
+        nonzero_before=shares_before.nonzero,
         is_out_of_bag=is_out_of_bag,
     )
 
 
-def _columns(model: HasProfile, profile: Profile, matrix: DenseMatrix) -> tuple[ColumnCheck, ...]:
+def _columns(model: HasProfile, profile: Profile, matrix: DenseMatrix | None) -> tuple[ColumnCheck, ...]:
+    """Return the checks of all columns, if both the training rows and the batch have them one by one."""
+    before = profile.columns
+    if before is None or matrix is None:
+        return ()
     titles = model.feature_names or range(model.n_features)
-    n_before = int(profile["rows"][0])
     found = []
     for column, title in enumerate(titles):
         entries = matrix.values[:, column]
         gone, unseen = is_missing(entries), is_unseen(entries, matrix.categories, column)
         known = entries[~(gone | unseen)].astype(np.float64)
-        missing_before = float(profile["missing"][column])
-        here = slice(profile["starts"][column], profile["starts"][column + 1])
-        values, up_to = profile["values"][here], profile["up_to"][here]
-        n_then = round((1 - missing_before) * n_before)
+        missing_before = float(before.missing[column])
+        here = slice(before.starts[column], before.starts[column + 1])
+        values, up_to = before.values[here], before.up_to[here]
+        n_then = round((1 - missing_before) * profile.n_rows)
         shift = NO_SHIFT
         if known.size and n_then and values.size:
-            of = _shift_of_shares if profile["is_set"][column] else _shift_of_numbers
+            of = _shift_of_shares if before.is_set[column] else _shift_of_numbers
             shift = of(known, values, up_to, n_then)
         found.append(ColumnCheck(title, float(gone.mean()), missing_before, float(unseen.mean()), shift))
     return tuple(found)

@@ -2,8 +2,8 @@
 
 A field's type is its annotation in the dataclass. These are understood, each also with ``| None``:
 ``int``, ``float``, ``bool``, ``str``, ``tuple[Hashable, ...]`` (titles of columns), ``NDArray[...]``, ``Mapping[str,
-NDArray[...]]``, ``Mapping[str, object]`` (of scalars, strings, None, and tuples of them; or of tuples alone) and
-``Callable[..., ...]``, a function of the user's, which no file can hold.
+NDArray[...]]``, ``Mapping[str, object]`` (of scalars, strings, None, and tuples of them; or of tuples alone),
+``LateProfile``, and ``Callable[..., ...]``, a function of the user's, which no file can hold.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fastpu.common._frozen import FrozenMapping, LateMapping
+from fastpu.common._frozen import FrozenMapping
 from fastpu.common._text import describe, short
+from fastpu.model._profile import LateProfile, arrays_of_profile, profile_of_arrays
 
-Kind: TypeAlias = Literal["int", "float", "bool", "str", "names", "array", "arrays", "scalars", "function"]
+Kind: TypeAlias = Literal["int", "float", "bool", "str", "names", "array", "arrays", "scalars", "profile", "function"]
 _KEY = re.compile(r"[A-Za-z0-9_]+")
 _SCALARS: dict[object, Kind] = {int: "int", float: "float", bool: "bool", str: "str"}
+#: Fields that have another name in files.
+_NAMES_IN_FILES = {"_late_profile": "profile"}
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ def _spec(hint: Any, ndim: int, name: str) -> FieldSpec:
         return FieldSpec(_SCALARS[options[0]], optional, (), None)
     if len(options) == 1 and options[0] == tuple[Hashable, ...]:
         return FieldSpec("names", optional, (), None)
+    if options == (LateProfile,):
+        return FieldSpec("profile", optional, (np.generic,), 1)
     if origins == {collections.abc.Callable} and len(options) == 1:
         return FieldSpec("function", optional, (), None)
     if origins == {np.ndarray}:
@@ -101,13 +106,15 @@ def freeze(name: str, value: object, spec: FieldSpec) -> object:
     if spec.kind == "array":
         return _freeze_array(name, value, spec)
     if spec.kind == "arrays":
-        if isinstance(value, LateMapping):
-            return value  # which has read-only arrays when it is made
         items = _mapping(name, value)
         return FrozenMapping({k: _freeze_array(f"{name}[{k!r}]", v, spec) for k, v in items.items()})
     if spec.kind == "scalars":
         items = _mapping(name, value)
         return FrozenMapping({k: _freeze_scalar(f"{name}[{k!r}]", v) for k, v in items.items()})
+    if spec.kind == "profile":
+        if not isinstance(value, LateProfile):
+            raise TypeError(f"{name} must be a LateProfile, got {describe(value)}")
+        return value
     if spec.kind == "function":
         if not callable(value):
             raise TypeError(f"{name} must be a function, got {describe(value)}")
@@ -166,8 +173,15 @@ def _freeze_scalar(name: str, value: object) -> object:
 # --------------------------------------------------------------------------------- form in a file
 
 
+def name_in_file(field: str) -> str:
+    return _NAMES_IN_FILES.get(field, field)
+
+
 def encode_field(name: str, value: Any, spec: FieldSpec, arrays: dict[str, NDArray[Any]]) -> object:
     """Return the entry of a field in the header; its arrays are added to `arrays` by name."""
+    if spec.kind == "profile":
+        profile = None if value is None else value.read()
+        value = None if profile is None else arrays_of_profile(profile)
     if value is None:
         return None
     if spec.kind == "function":
@@ -178,7 +192,7 @@ def encode_field(name: str, value: Any, spec: FieldSpec, arrays: dict[str, NDArr
     if spec.kind == "array":
         arrays[name] = value
         return "array"
-    if spec.kind == "arrays":
+    if spec.kind in ("arrays", "profile"):
         arrays.update({f"{name}/{key}": array for key, array in value.items()})
         return list(value)
     return dict(value) if spec.kind == "scalars" else value
@@ -192,6 +206,9 @@ def decode_field(name: str, node: Any, spec: FieldSpec, arrays: dict[str, NDArra
         return arrays.pop(name)
     if spec.kind == "arrays":
         return {key: arrays.pop(f"{name}/{key}") for key in node}
+    if spec.kind == "profile":
+        of_profile = {key: _freeze_array(f"{name}[{key!r}]", arrays.pop(f"{name}/{key}"), spec) for key in node}
+        return LateProfile.of(profile_of_arrays(of_profile)) if node else None
     if spec.kind == "names":
         return tuple(node) if isinstance(node, list) else node
     return node

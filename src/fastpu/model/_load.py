@@ -9,7 +9,7 @@ from typing import Any, cast
 from numpy.typing import NDArray
 
 from fastpu.common._text import short
-from fastpu.model._fields import decode_field, field_specs
+from fastpu.model._fields import decode_field, field_specs, name_in_file
 from fastpu.model._file import file_name, open_model_file, read_model_file, refusing_damage
 from fastpu.model._model import Model
 from fastpu.model._record import MODEL_CLASSES
@@ -65,11 +65,15 @@ def _from_parts(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Mode
     if cls is None:
         raise ValueError(f"it holds a model of the unknown class {short(header['class'])}")
     specs, nodes = field_specs(cls), header["fields"]
+    fields_by_name = {name_in_file(field): field for field in specs}
     # A field that the class got after the file was written has a default, and takes it.
     needed = {field.name for field in dataclasses.fields(cls) if field.default is dataclasses.MISSING}
-    if not isinstance(nodes, dict) or not needed <= set(nodes) <= set(specs):
+    if not isinstance(nodes, dict) or not needed <= set(nodes) <= set(fields_by_name):
         raise ValueError(f"its fields are not those of {cls.__name__}")
-    fields: dict[str, Any] = {name: decode_field(name, node, specs[name], arrays) for name, node in nodes.items()}
+    fields: dict[str, Any] = {
+        fields_by_name[name]: decode_field(name, node, specs[fields_by_name[name]], arrays)
+        for name, node in nodes.items()
+    }
     if arrays:
         raise ValueError(f"it has arrays that {cls.__name__} does not know: {sorted(arrays)}")
     return cast("Model", cls(**fields))

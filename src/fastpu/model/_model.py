@@ -71,9 +71,6 @@ class Model(ScoringModel, is_base=True):
         it is one score c.
     calibration_values : ndarray of float64, or None
         The log odds or probabilities at the knots. For "sigmoid" they are a and b in z = a (s - c) + b.
-    profile : mapping of str to ndarray, or None
-        Quantiles and shares of the training rows, for `check`. It is made when it is first read, from up to 2,000 rows
-        that the fit has copied. None for models from files of older versions.
 
     Notes
     -----

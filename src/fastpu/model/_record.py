@@ -14,9 +14,9 @@ import numpy as np
 
 from fastpu.common._text import short
 from fastpu.model._calibration import check_calibration
-from fastpu.model._fields import encode_field, field_specs, freeze
+from fastpu.model._fields import encode_field, field_specs, freeze, name_in_file
 from fastpu.model._file import file_name, write_model_file
-from fastpu.model._profile import check_profile
+from fastpu.model._profile import LateProfile, Profile, check_profile
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +45,7 @@ class ModelRecord(ABC):
     calibration_prior: float | None = None
     calibration_knots: NDArray[np.float64] | None = None
     calibration_values: NDArray[np.float64] | None = None
-    profile: Mapping[str, NDArray[Any]] | None = None
+    _late_profile: LateProfile | None = None
 
     _ndim: ClassVar[Mapping[str, int]] = {}
 
@@ -72,8 +72,19 @@ class ModelRecord(ABC):
         if np.isnan(self.threshold):
             raise ValueError("threshold must be a number, got nan")
         check_calibration(self.calibration, self.calibration_prior, self.calibration_knots, self.calibration_values)
-        check_profile(self.profile, self.n_features)
+        # One that this process makes of its training rows fits; one that was in a file may not.
+        if self._late_profile is not None and self._late_profile.is_made and self.profile is not None:
+            check_profile(self.profile, self.n_features)
         self._check_fields()
+
+    @property
+    def profile(self) -> Profile | None:
+        """What the model keeps of its training rows for `check`: scores, and quantiles or shares of each column.
+
+        It is made when it is first read, from up to 2,000 rows that the fit has copied. It is None for models from
+        files of older versions, and if the model cannot read these rows again.
+        """
+        return None if self._late_profile is None else self._late_profile.read()
 
     def _check_fields(self) -> None:  # noqa: B027 - a hook, and most models have nothing to add
         """Raise ValueError if the arrays do not fit each other: the kernel relies on it."""
@@ -112,7 +123,7 @@ class ModelRecord(ABC):
         name = file_name(path)
         arrays: dict[str, NDArray[Any]] = {}
         fields = {
-            field: encode_field(field, getattr(self, field), spec, arrays)
+            name_in_file(field): encode_field(name_in_file(field), getattr(self, field), spec, arrays)
             for field, spec in field_specs(type(self)).items()
         }
         header = {"fastpu": version("fastpu"), "class": type(self).__name__, "fields": fields}

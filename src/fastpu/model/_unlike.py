@@ -20,9 +20,7 @@ _HALF = 0.5
 
 def warn_of_unlike(model: HasProfile, matrix: Any) -> None:
     """Warn if a column of rows is missing as a whole, or most of its categories are new, unlike in training."""
-    if model.profile is None or not isinstance(matrix, DenseMatrix) or matrix.n_features > MOST_COLUMNS:
-        return
-    if matrix.n_rows < _FEWEST_TO_WARN:
+    if not isinstance(matrix, DenseMatrix) or matrix.n_features > MOST_COLUMNS or matrix.n_rows < _FEWEST_TO_WARN:
         return
     values, categories = matrix.values, matrix.categories
     lost = [
@@ -38,9 +36,10 @@ def warn_of_unlike(model: HasProfile, matrix: Any) -> None:
             if 2 * np.count_nonzero(unseen) > np.count_nonzero(~is_missing(values[:, column])):
                 new.append(column)
     # The profile may have to be made first, so that it is read only where there is something to compare with it.
-    if not (lost or new) or "missing" not in model.profile:
+    profile = model.profile if lost or new else None
+    if profile is None or profile.columns is None:
         return
-    lost = [column for column in lost if model.profile["missing"][column] < _HALF]
+    lost = [column for column in lost if profile.columns.missing[column] < _HALF]
     differences = []
     if lost:
         differences.append(f"all entries are missing in {_listed(lost, matrix)}, where the training rows have most")

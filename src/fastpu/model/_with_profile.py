@@ -17,14 +17,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from fastpu.common._frozen import FrozenMapping, LateMapping
 from fastpu.common._warn import silenced
 from fastpu.data._frames import take_rows
 from fastpu.data._tables import known_table, table_library
 from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures
 from fastpu.exceptions import LabelWarning
-from fastpu.model._profile import HasProfile, as_dense, of_columns, totals
+from fastpu.model._profile import (
+    HasProfile,
+    LateProfile,
+    Profile,
+    arrays_of_profile,
+    as_dense,
+    column_profiles,
+    entry_shares,
+)
 
 MOST_ROWS = 2000
 MOST_BYTES = 16_000_000  # a model keeps copies of rows up to this size; of more it makes the profile at once
@@ -68,7 +75,10 @@ def with_profile_of(model: _Model, drawn: DrawnRows) -> _Model:
     # the old one, which has none: so no model refers to itself, and one that nobody needs is gone at once.
     profiled = object.__new__(type(model))
     vars(profiled).update(vars(model))
-    object.__setattr__(profiled, "profile", make() if drawn.n_bytes > MOST_BYTES else LateMapping(make))
+    late = LateProfile(make)
+    if drawn.n_bytes > MOST_BYTES:
+        late.read()
+    object.__setattr__(profiled, "_late_profile", late)
     return profiled
 
 
@@ -113,8 +123,8 @@ def _places_to_draw(n: int, n_drawn: int) -> NDArray[np.int64]:
     return places
 
 
-def _make_profile(model: HasProfile, drawn: DrawnRows) -> FrozenMapping:
-    """Return the profile of drawn rows, which has nothing in it if the model cannot read these."""
+def _make_profile(model: HasProfile, drawn: DrawnRows) -> Profile | None:
+    """Return the profile of drawn rows, or None if the model cannot read these."""
     try:
         matrix = model._check_input(drawn.table, "X")
         scores = model._out_of_bag()
@@ -122,13 +132,15 @@ def _make_profile(model: HasProfile, drawn: DrawnRows) -> FrozenMapping:
         has_none = out_of_bag is None or np.isnan(out_of_bag).all()
         scored = model._decision_function(matrix, 1) if out_of_bag is None or has_none else out_of_bag
     except (TypeError, ValueError):
-        return FrozenMapping({})  # a few of the rows may not look like the table that they are from
-    found = {
-        "rows": np.array([drawn.numbers.size]),
-        "scores": np.sort(scored[np.isfinite(scored)]),
-        "is_out_of_bag": np.array([not has_none]),
-    }
-    found |= totals(matrix) | of_columns(as_dense(matrix))
-    for array in found.values():
+        return None  # a few of the rows may not look like the table that they are from
+    dense = as_dense(matrix)
+    profile = Profile(
+        n_rows=drawn.numbers.size,
+        scores=np.sort(scored[np.isfinite(scored)]),
+        is_out_of_bag=not has_none,
+        entries=entry_shares(matrix),
+        columns=None if dense is None else column_profiles(dense),
+    )
+    for array in arrays_of_profile(profile).values():
         array.flags.writeable = False
-    return FrozenMapping(found)
+    return profile

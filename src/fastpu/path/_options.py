@@ -44,7 +44,7 @@ def path_limits(n_rows: int, lam_min: float, max_events: int | None, cache_bytes
     return _core.SvmPathOptions(lam_min=lam_min, max_events=min(most, MANY), cache_bytes=cache_bytes)
 
 
-def check_costs(costs: VectorLike, labels: NDArray[np.int8], name: str) -> NDArray[np.float64]:
+def check_row_costs(costs: VectorLike, labels: NDArray[np.int8], name: str) -> NDArray[np.float64]:
     """Return a cost for each row: >= 0, where infinite ones are in one class only."""
     values = check_vector(name, costs, n=labels.size, allow_inf=True)
     least, most = _core.LEAST_PATH_COST, _core.MOST_PATH_COST

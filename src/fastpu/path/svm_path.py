@@ -23,7 +23,7 @@ from fastpu.kernels._check_rows import check_training_rows
 from fastpu.kernels._kernel import check_kernel, resolve_gamma
 from fastpu.model._with_profile import with_profile
 from fastpu.path._follow import follow_path, history_of, is_complete, weights_of
-from fastpu.path._options import PathOptions, check_costs
+from fastpu.path._options import PathOptions, check_row_costs
 from fastpu.path._path_warnings import warn_of_path
 from fastpu.path._points import PathRound
 from fastpu.path.path_model import SVMPath
@@ -173,7 +173,7 @@ def fit_svm_path(
     )
     matrix = check_training_rows(X, options.kernel, "fit_svm_path")
     labels = check_supervised(y, matrix.n_rows, "fit_svm_path")
-    costs = np.ones(matrix.n_rows) if sample_cost is None else check_costs(sample_cost, labels, "sample_cost")
+    costs = np.ones(matrix.n_rows) if sample_cost is None else check_row_costs(sample_cost, labels, "sample_cost")
     require_both(labels, costs, "fit_svm_path", ("positive", "negative"))
     with make_report(callback, progress, total=None, description="SVM path") as report:
         path = _path_of_rows(matrix, labels, costs, options, {"method": "fit_svm_path"}, report)
@@ -322,7 +322,7 @@ def fit_pu_svm_path(
     warn_of_other_order(X, y=y)
     is_pos = check_labels(y, matrix.n_rows, pu_only="fit_pu_svm_path") == 1
     labels = np.where(is_pos, np.int8(1), np.int8(-1))
-    costs = check_costs(np.where(is_pos, cost_pos, cost_unl), labels, "C_pos or C_unl")
+    costs = check_row_costs(np.where(is_pos, cost_pos, cost_unl), labels, "C_pos or C_unl")
     own = {"method": "fit_pu_svm_path", "C_pos": cost_pos, "C_unl": cost_unl}
     with make_report(callback, progress, total=None, description="SVM path") as report:
         path = _path_of_rows(matrix, labels, costs, options, own, report)

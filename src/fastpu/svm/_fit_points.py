@@ -52,14 +52,15 @@ def _fit_point(
     """Fit one machine to the rows whose cost is not 0."""
     method = point.method
     problem = method.problem(y, matrix.n_rows)
-    rows, labels = problem.rows, problem.labels
+    rows = problem.rows
     with make_report(callback, progress, total=None, description=method.title) as report:
         training = open_solver(matrix, point.options, problem.counts)
-        if labels is not None and method.kind == "c_svm" and training.kernel.name == "linear":
-            fit = solve_linear(training, linear_engine(training), labels, problem.cost, report)
+        if method.kind == "c_svm" and training.kernel.name == "linear":
+            fit = solve_linear(training, linear_engine(training), problem.labels, problem.cost, report)
         else:
-            of_rows = None if labels is None else labels[rows]
-            fit = training.solve(method.kind, rows, of_rows, problem.cost[rows], nu=problem.nu, report=report)
+            fit = training.solve(
+                method.kind, rows, problem.labels[rows], problem.cost[rows], nu=problem.nu, report=report
+            )
     model = training.machine(fit, point.params())
     warn_of_failures(method, fit, span_of(fit.decision), training)
     return model

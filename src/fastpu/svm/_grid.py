@@ -100,13 +100,12 @@ class _Chain:
 
     def __init__(self, fold: FoldData, first: SvmProblem, training: KernelRows) -> None:
         self._fold, self._training, self._rows = fold, training, first.rows
-        self._labels = None if first.labels is None else first.labels[self._rows]
-        signs = np.ones(self._rows.size) if self._labels is None else self._labels
+        self._labels = first.labels[self._rows]
         self._base = first.cost[self._rows]
         # A row of each class with the largest cost, or any where there is no class.
-        self._examples = [int(np.argmax(np.where(signs == sign, self._base, 0.0))) for sign in (1, -1)]
+        self._examples = [int(np.argmax(np.where(self._labels == sign, self._base, 0.0))) for sign in (1, -1)]
         for sign, example in zip((1, -1), self._examples, strict=True):
-            self._base[signs == sign] /= self._base[example]
+            self._base[self._labels == sign] /= self._base[example]
         self._points: dict[int, SvmPoint] = {}
         self._factors: list[tuple[float, float, float]] = []
 
@@ -145,8 +144,9 @@ class _Chain:
             violation=fit.violation,
         )
         solved = SvmFit(
+            kind=point.method.kind,
             rows=self._fold.train[support],
-            labels=None if self._labels is None else self._labels[places],
+            labels=self._labels[places],
             alpha=fit.alpha,
             intercept=fit.intercept,
             decision=np.empty(0),

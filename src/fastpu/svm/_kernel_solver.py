@@ -45,16 +45,17 @@ class SolverEnd:
 
 @dataclass(frozen=True)
 class SvmFit:
-    """The solution of a dual problem for some of the rows, in the order of `rows`.
+    """The solution of a dual problem of some kind for some of the rows, in the order of `rows`.
 
-    The dual variables of nu-SVM are divided by `margin`. `coef` holds the coefficients from which objective, gap and
-    violation were computed, if these are more accurate than sums over alpha; else it is None. `lowest_inside` is the
-    least score of the rows that a one-class SVM has not counted out (alpha < cost), at most 0. `history` has the
-    columns of the model's history.
+    `labels` are +1 and -1; the rows of a one-class SVM are all +1. The dual variables of nu-SVM are divided by
+    `margin`. `coef` holds the coefficients from which objective, gap and violation were computed, if these are more
+    accurate than sums over alpha; else it is None. `lowest_inside` is the least score of the rows that a one-class SVM
+    has not counted out (alpha < cost), at most 0. `history` has the columns of the model's history.
     """
 
+    kind: ProblemKind
     rows: NDArray[np.int64]
-    labels: NDArray[np.int8] | None
+    labels: NDArray[np.int8]
     alpha: NDArray[np.float64]
     intercept: float
     decision: NDArray[np.float64]
@@ -70,14 +71,15 @@ class SvmFit:
 
     @property
     def dual_coef(self) -> NDArray[np.float64]:
-        return self.alpha if self.labels is None else self.alpha * self.labels
+        return self.alpha * self.labels
 
     def of_support(self) -> SvmFit:
         """Return what it says of the support vectors alone, in the order of their numbers."""
         kept = np.flatnonzero(self.is_support)
         kept = kept[np.argsort(self.rows[kept])]
-        labels = None if self.labels is None else self.labels[kept]
-        return replace(self, rows=self.rows[kept], labels=labels, alpha=self.alpha[kept], decision=np.empty(0))
+        return replace(
+            self, rows=self.rows[kept], labels=self.labels[kept], alpha=self.alpha[kept], decision=np.empty(0)
+        )
 
 
 def history_of(end: SolverEnd, n_rows: int, rounds: _core.SvmRounds | None = None) -> dict[str, NDArray[Any]]:
@@ -149,7 +151,7 @@ class KernelRows:
         return max(fit.lowest_inside, -self.options.tol) - rounding
 
     def _has_boundary(self, fit: SvmFit) -> bool:
-        return fit.labels is None and fit.margin > self.options.tol  # without a margin scores mean nothing
+        return fit.kind == "one_class" and fit.margin > self.options.tol  # without a margin scores mean nothing
 
     def machine(self, fit: SvmFit, params: dict[str, object]) -> KernelMachine:
         """Return the model of a solution."""
@@ -196,7 +198,7 @@ class KernelSolver(KernelRows):
         self,
         kind: ProblemKind,
         rows: NDArray[np.int64],
-        labels: NDArray[np.int8] | None,
+        labels: NDArray[np.int8],
         cost: NDArray[np.float64],
         *,
         nu: float = 0.0,
@@ -204,7 +206,7 @@ class KernelSolver(KernelRows):
         limit: int | None = None,
         report: SvmReport | None = None,
     ) -> SvmFit:
-        """Solve the problem of some rows, each with its label (None for one-class) and box, in `limit` pair updates."""
+        """Solve the problem of some rows, each with its label (+1 for one-class) and box, in `limit` pair updates."""
         options = self.options.core_options(rows.size, limit)
         solution = self.engine.solve(
             kind,
@@ -231,6 +233,7 @@ class KernelSolver(KernelRows):
             violation=solution.violation,
         )
         return SvmFit(
+            kind=kind,
             rows=rows,
             labels=labels,
             alpha=alpha,

@@ -5,7 +5,7 @@ Liu, Zheng, Shen and Wang, "An iterative algorithm to learn from positive and un
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -118,8 +118,7 @@ def _first_classifier(
 ) -> tuple[MarginClassifier, MarginProblem, MarginProblem | None]:
     """Return f_0, the problem that it was fitted to, and that with its labels y_0 if these are not the signs of f_0."""
     if iteration.init == "isvm":
-        alike = LabelIteration("hinge", "hinge", iteration.tol, iteration.check_increase, iteration.max_iter)
-        isvm = iterate_labels(fit.solver, fit.C, alike, None)
+        isvm = iterate_labels(fit.solver, fit.C, replace(iteration, loss="hinge", init="hinge"), None)
         fit.solver_ends += isvm.solver_ends
         return isvm.last, isvm.problem, isvm.problem
     rows = fit.solver.rows

@@ -141,6 +141,7 @@ def _run_engine(
     status = "precision" if result.status == "gap" and gap > margin_options.tol * primal else result.status
     end = SolverEnd(status=status, n_steps=0, objective=objective, gap=gap, violation=violation)
     return SvmFit(
+        kind="c_svm",
         rows=rows,
         labels=signs,
         alpha=alpha,

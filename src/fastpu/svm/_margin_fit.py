@@ -14,7 +14,7 @@ from fastpu.svm.linear_machine import LinearMachine
 
 
 @dataclass(frozen=True)
-class SolverEnd:
+class SubproblemEnd:
     """How the solver ended one sub-problem; it is solved to `solver_tol` if the status is "gap"."""
 
     status: str
@@ -58,7 +58,7 @@ class MarginFit:
     has_labels: bool
     last: MarginClassifier = field(init=False)
     problem: MarginProblem = field(init=False)
-    solver_ends: list[SolverEnd] = field(default_factory=list)
+    solver_ends: list[SubproblemEnd] = field(default_factory=list)
     n_recorded_ends: int = 0
     history: list[HistoryLine] = field(default_factory=list)
     objective: list[float] = field(default_factory=list)
@@ -74,7 +74,7 @@ class MarginFit:
         """Solve a sub-problem, and note how the solver ended."""
         f = self.solver.solve(problem, slopes, start)
         end = f.solution
-        self.solver_ends.append(SolverEnd(end.status, end.method, end.n_iter, f.gap, end.objective))
+        self.solver_ends.append(SubproblemEnd(end.status, end.method, end.n_iter, f.gap, end.objective))
         return f
 
     def record(self, f: MarginClassifier, problem: MarginProblem, value: float, n_changed: int) -> None:
@@ -117,7 +117,7 @@ class MarginFit:
             )
         )
 
-    def _keep(self, f: MarginClassifier, problem: MarginProblem, value: float) -> list[SolverEnd]:
+    def _keep(self, f: MarginClassifier, problem: MarginProblem, value: float) -> list[SubproblemEnd]:
         """Keep a classifier, and return how the sub-problems ended that were solved since the last one was kept."""
         self.last, self.problem = f, problem
         self.objective.append(value)

@@ -236,7 +236,8 @@ class OneClassSvm(SvmMethod):
     def problem(self, y: LabelsLike | None, n_rows: int) -> SvmProblem:
         del y
         weights = check_sample_weight(self.sample_weight, n_rows)
-        return SvmProblem(None, cost_per_row(n_rows, {}, {"sample_weight": weights}), weights, self.nu)
+        cost = cost_per_row(n_rows, {}, {"sample_weight": weights})
+        return SvmProblem(np.ones(n_rows, dtype=np.int8), cost, weights, self.nu)
 
     def params(self) -> dict[str, object]:
         return {"nu": self.nu}

@@ -20,11 +20,12 @@ ProblemKind: TypeAlias = Literal["c_svm", "nu_svm", "one_class"]
 class SvmProblem:
     """A dual problem over the rows of a fit.
 
-    `cost` is the box of each row; rows whose cost is 0 are not fitted to. `weights` say how often each row counts where
+    `labels` are +1 and -1; the rows of a one-class SVM are all +1. `cost` is the box of each row; rows whose cost is 0
+    are not fitted to. `weights` say how often each row counts where
     gamma follows the variance of X, or None if each does once.
     """
 
-    labels: NDArray[np.int8] | None
+    labels: NDArray[np.int8]
     cost: NDArray[np.float64]
     weights: NDArray[np.float64] | None
     nu: float = 0.0
