@@ -1,7 +1,7 @@
 // PUAL, GLLC and the biased LS-SVM on one set of training rows: from the parameters to the finished solution.
 //
 // A solution is f(x) = z(x)'beta + offset with features z, z'z = K, that are shifted such that the weighted mean of the
-// unlabelled rows is 0. With the costs c_i of the rows and their neighbours' term f'Rf it minimises
+// unlabelled rows is 0. With weights w_i of the rows and the neighbours' term f'Rf it minimises
 //
 //     PUAL             lam/2 |beta|^2 + f'Rf + C_unl sum_U (1 + f)^2 + C_pos sum_P (1 - f)_+
 //     least squares    lam/2 |beta|^2 + f'Rf + C_unl sum_U w_i (1 + f)^2 + C_pos sum_P w_i (1 - f)^2
