@@ -153,10 +153,11 @@ void FeatureRows::to_features(const double* along, double* out) const {
 }
 
 double FeatureRows::steepest(const double* along, double lam, double weight) const {
+  if (lengths_.empty()) return 0;
   double most = 0;
-  for (std::size_t j = 0; j < lengths_.size(); ++j) {
+  for (index_t j = 0; j < n_columns_; ++j) {
     // 1/2 slope^2 / curvature
-    const double size = std::abs(along[j]) / std::hypot(std::sqrt(lam), std::sqrt(weight) * lengths_[j]);
+    const double size = std::abs(along[j]) / std::hypot(std::sqrt(lam), std::sqrt(weight) * lengths_[at(j)]);
     if (!(size <= most)) most = size;  // NaN too
   }
   return most;

@@ -258,14 +258,14 @@ std::vector<PualSolution> PualSolver::solve_pual(const PualNeighbours& neighbour
   const auto n_solved = static_cast<index_t>(duals.size());
   const AlignedBuffer<double> starts = betas_of(duals, whitened, factor, blas_, tiles);
   const AlignedBuffer<double> targets = targets_of(duals, rows_, n);
-  std::vector<double> enough;
+  auto enough = reserve_vector<double>(n_solved, "the accepted gaps");
   for (const PualResult& result : duals) enough.push_back(kEnough * options.tol * result.objective);
   const Quadratic quadratic({*features_, neighbours.laplacian, point.lam, factor}, curvatures_of(rows_, n, 0.0, of_unl),
                             blas_, team);
   std::vector<QuadraticMinimum> minima =
       quadratic.minima({targets.data(), n_solved, n}, {starts.data(), n_solved, factor.n_rows}, enough);
 
-  std::vector<PualSolution> solutions;
+  auto solutions = reserve_vector<PualSolution>(n_solved, "the solutions");
   for (std::size_t k = 0; k < duals.size(); ++k) {
     solutions.push_back(pual_solution(duals[k], minima[k], quadratic, rows_, point, costs[k], options.tol));
   }

@@ -121,7 +121,8 @@ void Quadratic::descend(std::vector<double>& beta, std::vector<double> rest, dou
     }
     const std::vector<double> ahead = solve(rest);
     const double last = std::exchange(excess, inner(rest, ahead));
-    if (!(kLeastExcess * first < excess && excess < kInfinity)) return;
+    const bool goes_on = kLeastExcess * first < excess && excess < kInfinity;  // false for NaN
+    if (!goes_on) return;
     for (std::size_t j = 0; j < step.size(); ++j) step[j] = ahead[j] + excess / last * step[j];
   }
 }
