@@ -103,7 +103,7 @@ class PyPualSolver {
 
 }  // namespace
 
-void bind_pual(py::module_& module) {
+void bind_pual(const py::module_& module) {
   bind_options<PualDualOptions>(module, "PualDualOptions");
   bind_result<PualSolution>(module, "PualSolution");
   py::class_<PyPualSolver>(module, "PualSolver")

@@ -14,7 +14,6 @@ namespace {
 
 using fastpu::at;
 using fastpu::Blas;
-using fastpu::BlasMatrix;
 using fastpu::CsrView;
 using fastpu::DenseView;
 using fastpu::index_t;
