@@ -1,4 +1,4 @@
-// Products with the features z of the training rows (pual_solver.hpp), for several vectors at once: rows are read from
+// Products with the features z of the training rows (pual_rows.hpp), for several vectors at once: rows are read from
 // memory once for all.
 //
 // Rows are cut into blocks by their number alone, and sums of blocks are added in order: results have the same bits for
@@ -11,7 +11,7 @@
 #include "fastpu/common/parallel.hpp"
 #include "fastpu/common/types.hpp"
 #include "fastpu/linalg/blas.hpp"
-#include "fastpu/pual/pual_solver.hpp"
+#include "fastpu/pual/pual_rows.hpp"
 
 namespace fastpu::detail {
 
