@@ -45,8 +45,11 @@ set(FASTPU_CORE_SOURCES
     cpp/src/path/svm_path.cpp
     cpp/src/pual/box_gram.cpp
     cpp/src/pual/box_interior_point.cpp
+    cpp/src/pual/feature_rows.cpp
     cpp/src/pual/pual.cpp
+    cpp/src/pual/pual_solver.cpp
     cpp/src/pual/pual_system.cpp
+    cpp/src/pual/quadratic.cpp
     cpp/src/risk/nnpu.cpp
     cpp/src/risk/upu.cpp
     cpp/src/svm/active_set.cpp

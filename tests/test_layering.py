@@ -400,14 +400,14 @@ def test_planted_arrow_between_rooms_is_caught(path, line):
     [
         ("svm/bsvm.py", "from fastpu import _core\n_core.svm_path()"),
         ("svm/bsvm.py", "if TYPE_CHECKING:\n    from fastpu._core import SvmPathResult"),
-        ("risk/upu.py", "def f():\n    return _core.solve_pual"),
+        ("risk/upu.py", "def f():\n    return _core.PualSolver"),
     ],
 )
 def test_planted_use_of_the_core_is_caught(file, text):
     rooms = {
         "svm_path": "path",
         "SvmPathResult": "path",
-        "solve_pual": "pual",
+        "PualSolver": "pual",
         "fit_upu": "risk",
         "kernel_scores": "kernels",
     }

@@ -23,7 +23,7 @@ void bind_large_margin(const py::module_& module);
 void bind_upu(py::module_& module);
 void bind_nnpu(py::module_& module);
 void bind_knn_graph(py::module_& module);
-void bind_pual(py::module_& module);
+void bind_pual(const py::module_& module);
 void bind_svm_path(py::module_& module);
 
 }  // namespace fastpu

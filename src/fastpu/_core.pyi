@@ -737,15 +737,13 @@ def knn_search(
 
 class PualSolution:
     @property
+    def beta(self) -> NDArray[np.float64]: ...
+    @property
+    def offset(self) -> float: ...
+    @property
+    def scores(self) -> NDArray[np.float64]: ...
+    @property
     def alpha(self) -> NDArray[np.float64]: ...
-    @property
-    def half(self) -> NDArray[np.float64]: ...
-    @property
-    def objective(self) -> float: ...
-    @property
-    def gap(self) -> float: ...
-    @property
-    def n_iter(self) -> int: ...
     @property
     def status(self) -> str: ...
     @property
@@ -755,15 +753,23 @@ class PualSolution:
     @property
     def gaps(self) -> NDArray[np.float64]: ...
 
-def factor_pual_system(
-    curvature: NDArray[np.float64], more: NDArray[np.float64], factor: NDArray[np.float64], *, C_unl: float, lam: float,
-    n_threads: int,
-) -> None: ...  # fmt: skip
-def solve_pual(
-    curvature: NDArray[np.float64], positives: NDArray[np.float64], factor: NDArray[np.float64],
-    costs: Sequence[float], options: PualDualOptions, *, C_unl: float, lam: float, n_unl: int, n_threads: int,
-    callback: Callable[[int, int, float, float], bool] | None,
-) -> list[PualSolution]: ...  # fmt: skip
+class PualSolver:
+    def __init__(
+        self, x: _Matrix, *, mean: NDArray[np.float64] | None, triangle: NDArray[np.float64] | None,
+        pivots: NDArray[np.int64] | None, positives: NDArray[np.float64], gram_unl: NDArray[np.float64],
+        pos: NDArray[np.int64], shares_pos: NDArray[np.float64], shares_unl: NDArray[np.float64], mass_pos: float,
+        mass_unl: float,
+    ) -> None: ...  # fmt: skip
+    def solve_pual(
+        self, laplacian: _Matrix, gram: NDArray[np.float64] | None, *, C_unl: float, lam: float,
+        costs: Sequence[float], options: PualDualOptions, callback: Callable[[int, int, float, float], bool] | None,
+        n_threads: int,
+    ) -> list[PualSolution]: ...  # fmt: skip
+    def solve_least_squares(
+        self, laplacian: _Matrix, gram: NDArray[np.float64] | None, *, C_unl: float, lam: float,
+        costs: Sequence[float], callback: Callable[[int, int, float, float], bool] | None, n_threads: int,
+    ) -> list[PualSolution]: ...  # fmt: skip
+
 def kernel_matrix(
     x: _Matrix,
     y: _Matrix,

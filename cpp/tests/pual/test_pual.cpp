@@ -1,5 +1,5 @@
-// The box QP of pual.hpp: the parts that C++ alone can ask for.
-#include "fastpu/pual/pual_system.hpp"
+// The box QP of pual.hpp and the system of pual_system.hpp: the parts that C++ alone can ask for.
+#include "fastpu/pual/pual.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "fastpu/pual/pual_system.hpp"
 #include "reference_blas.hpp"
 
 namespace {
@@ -134,16 +135,23 @@ CASE("the factor of a system is that of its matrix, with more added to the last 
       for (index_t k = 0; k < z.n; ++k) curvature[at(i * n + j)] += z.values[at(k * n + i)] * z.values[at(k * n + j)];
     }
   }
+  const std::vector<double> of_neighbours = [&] {  // of a diagonal
+    std::vector<double> values(at(n * n));
+    for (index_t i = 0; i < n; ++i) values[at(i * n + i)] = 0.25;
+    return values;
+  }();
   const std::vector<double> more{2.0, 0.5, 0.5, 3.0};
   const Blas blas(reference_blas());
   Team team(1);
   std::vector<double> factor(at(n * n));
-  factor_system({{curvature.data(), n, n}, 0.1, 0.7}, {more.data(), 2, 2}, {factor.data(), n, n}, blas, team);
+  const BlasMatrix<const double> of_unl(curvature.data(), n, n);
+  factor_system({of_unl, {of_neighbours.data(), n, n}, 0.1, 0.7}, {more.data(), 2, 2}, {factor.data(), n, n}, blas,
+                team);
   for (index_t i = 0; i < n; ++i) {
     for (index_t j = 0; j <= i; ++j) {
       double product = 0;
       for (index_t k = 0; k <= j; ++k) product += factor[at(i * n + k)] * factor[at(j * n + k)];
-      double wanted = curvature[at(i * n + j)] + (i == j ? 0.7 : 0);
+      double wanted = 0.2 * curvature[at(i * n + j)] + (i == j ? 0.5 + 0.7 : 0);
       if (j >= n - 2) wanted += more[at((i - n + 2) * 2 + (j - n + 2))];
       CHECK(std::abs(product - wanted) < 1e-10);
     }
@@ -155,44 +163,17 @@ CASE("a system whose matrix is singular in float64 gets a ridge, and one that ov
   Team team(1);
   const std::vector<double> singular{1.0, 1.0, 1.0, 1.0};
   std::vector<double> factor(4);
-  factor_system({{singular.data(), 2, 2}, 0.1, 1e-30}, {nullptr, 0, 0}, {factor.data(), 2, 2}, blas, team);
+  factor_system({{singular.data(), 2, 2}, {nullptr, 0, 0}, 0.5, 1e-30}, {nullptr, 0, 0}, {factor.data(), 2, 2}, blas,
+                team);
   CHECK(factor[3] > 0);
   CHECK(std::abs(factor[0] * factor[2] - 1) < 1e-12);
   const std::vector<double> wild{std::numeric_limits<double>::infinity(), 0.0, 0.0, 1.0};
   CHECK_THROWS(std::invalid_argument,
-               factor_system({{wild.data(), 2, 2}, 0.1, 1.0}, {nullptr, 0, 0}, {factor.data(), 2, 2}, blas, team),
+               factor_system({{wild.data(), 2, 2}, {nullptr, 0, 0}, 0.1, 1.0}, {nullptr, 0, 0}, {factor.data(), 2, 2},
+                             blas, team),
                "overflow");
-}
-
-CASE("PUAL of a system solves the dual that its factor makes") {
-  const index_t n = 5;
-  const Factor positives(8, n, 9);
-  std::vector<double> curvature(at(n * n));
-  for (index_t i = 0; i < n; ++i) curvature[at(i * n + i)] = 1.0 + static_cast<double>(i);
-  const Blas blas(reference_blas());
-  Team team(1);
-  std::vector<double> factor(at(n * n));
-  const double cost_unl = 0.2;
-  const index_t n_unl = 30;
-  const auto found = solve_pual({{curvature.data(), n, n}, cost_unl, 0.5}, positives.view(), n_unl, {0.3, 2.0}, {},
-                                {factor.data(), n, n}, blas, {}, team);
-  // A is diagonal, and so is its factor.
-  Factor h(8, n + 1, 9);
-  for (index_t i = 0; i < h.n; ++i) {
-    for (index_t k = 0; k < n; ++k) {
-      h.values[at(i * (n + 1) + k)] = positives.values[at(i * n + k)] / std::sqrt(1.5 + static_cast<double>(k));
-    }
-    h.values[at(i * (n + 1) + n)] = 1 / std::sqrt(2 * cost_unl * n_unl);
-  }
-  CHECK(found.size() == 2);
-  const double costs[] = {0.3, 2.0};
-  for (std::size_t c = 0; c < 2; ++c) {
-    const PualResult wanted = solve(h, costs[c]);
-    CHECK(std::abs(found[c].objective - wanted.objective) <= 1e-8 * wanted.objective);
-    for (index_t k = 0; k < n; ++k) {
-      double half = 0;
-      for (index_t i = 0; i < h.n; ++i) half += h.values[at(i * (n + 1) + k)] * found[c].alpha[at(i)];
-      CHECK(std::abs(half - found[c].half[at(k)]) < 1e-10);
-    }
-  }
+  CHECK_THROWS(std::invalid_argument,
+               factor_system({{singular.data(), 2, 2}, {wild.data(), 1, 1}, 0.1, 1.0}, {nullptr, 0, 0},
+                             {factor.data(), 2, 2}, blas, team),
+               "of one size");
 }

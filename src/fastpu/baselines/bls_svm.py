@@ -5,14 +5,13 @@ from __future__ import annotations
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_random_state
-from fastpu.common._progress import make_report
+from fastpu.common._progress import make_report, on_round
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RandomState, RoundCallback, VectorLike
 from fastpu.kernels._kernel import check_kernel
 from fastpu.model._with_profile import with_profiles
 from fastpu.pual._features import open_features
-from fastpu.pual._least_squares import solve_least_squares
 from fastpu.pual._models import JudgedModel, finished_models, judged_models
 from fastpu.pual._neighbours import no_neighbours
 from fastpu.pual._options import BlsSvmOptions, check_components
@@ -161,9 +160,19 @@ def fit_bls_svm(
         rows = open_pual_rows(X, y, options, sample_weight)
         neighbours = no_neighbours(rows)
         points = parameters.with_median(neighbours.median)
-        for system in systems(points, open_features(rows, options), neighbours):
-            solutions = solve_least_squares(system, report)
-            models |= judged_models(system, solutions, options)
+        features = open_features(rows, options)
+        solver = features.solver()
+        for system in systems(points, features, neighbours):
+            solutions = solver.solve_least_squares(
+                system.laplacian,
+                system.gram,
+                C_unl=system.C_unl,
+                lam=system.lam,
+                costs=system.costs,
+                callback=on_round(report, system.round),
+                n_threads=options.n_threads,
+            )
+            models |= judged_models(system, solutions, features, options)
             if solutions[-1].status == "callback":
                 break
     machines = with_profiles(finished_models(models, options), X, y, sample_weight)

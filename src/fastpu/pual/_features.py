@@ -21,7 +21,7 @@ from scipy.linalg import solve_triangular
 from fastpu import _core
 from fastpu.common._eigen import symmetric_eigen
 from fastpu.data._kept_rows import RowArrays
-from fastpu.data._matrix import CsrMatrix, DenseMatrix, Floats
+from fastpu.data._matrix import CsrMatrix, DenseMatrix, Floats, Matrix
 from fastpu.kernels._shifted_rows import shifted_csr
 from fastpu.pual._kernel_columns import kernel_columns, kernel_diagonal, support_rows
 from fastpu.pual._options import BlsSvmOptions
@@ -66,68 +66,51 @@ class LinearFeatures:
             mean = rows.share_unl @ self.x
             self.x -= mean
             self._centre += mean
-        self._mean: NDArray[np.float64] = self.x.T @ rows.share_unl
+        self.mean: NDArray[np.float64] = self.x.T @ rows.share_unl
 
     @cached_property
     def pos(self) -> NDArray[np.float64]:
         """The last columns of the rows of positives, of shape (n_pos, r_pos); their other columns are 0."""
         part = self.x[self.rows.pos]
         dense: NDArray[np.float64] = part.toarray() if sp.issparse(part) else part
-        return dense - self._mean
+        return dense - self.mean
 
     @cached_property
     def gram_unl(self) -> NDArray[np.float64]:
         """Z_u'Z_u, with each row multiplied by its weight, of shape (r, r)."""
         unl = self.rows.unl
         if not sp.issparse(self.x):
-            return weighted_gram(self.x[unl], self.rows.weights_of(unl), self.rows.n_threads)
+            return _weighted_gram(self.x[unl], self.rows.weights_of(unl), self.rows.n_threads)
         roots = np.sqrt(self.rows.weights_of(unl))
         part = self.x[unl].multiply(roots[:, None]).tocsr()
-        mean = self._mean * math.sqrt(float(roots @ roots))
-        centred: NDArray[np.float64] = (part.T @ part).toarray() - np.outer(mean, mean)
+        mean = self.mean * math.sqrt(float(roots @ roots))
+        centred: NDArray[np.float64] = (part.T @ part).toarray(order="C") - np.outer(mean, mean)
         return centred
 
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
         """Return Z'RZ."""
         if not sp.issparse(self.x):  # the form does not depend on a shift of the rows
             return _core.tiled_symmetric_product(self.x, R @ self.x, n_threads=self.rows.n_threads)
-        form: NDArray[np.float64] = (self.x.T @ (R @ self.x)).toarray()
-        symmetric: NDArray[np.float64] = 0.5 * (form + form.T)
-        return symmetric
+        form = (self.x.T @ (R @ self.x)).toarray()
+        return np.ascontiguousarray(0.5 * (form + form.T))
 
-    def times(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the product with w of each row."""
-        products: NDArray[np.float64] = self.x @ w
-        return np.subtract(products, float(self._mean @ w), out=products)
+    @property
+    def matrix(self) -> Matrix:
+        """The rows `x`."""
+        return CsrMatrix.of(self.x) if sp.issparse(self.x) else DenseMatrix(self.x)
+
+    def solver(self) -> _core.PualSolver:
+        return _solver(self, self.matrix, mean=self.mean)
 
     def back(self, on_rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sum of the rows, each times its factor."""
         sums: NDArray[np.float64] = self.x.T @ on_rows
-        sums -= float(on_rows.sum()) * self._mean
+        sums -= float(on_rows.sum()) * self.mean
         return sums
-
-    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the values z'beta on all training rows, a row of them for each row beta of `betas`."""
-        return np.array([self.times(beta) for beta in betas])
-
-    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        """Return Z'o - lam beta for each row o of `on_rows`, numbers for all training rows, and its row of `betas`."""
-        return np.array([self.back(one) for one in on_rows]) - lam * betas
-
-    @cached_property
-    def _lengths(self) -> NDArray[np.float64]:
-        squares = self.x.multiply(self.x).sum(axis=0) if sp.issparse(self.x) else np.einsum("ij,ij->j", self.x, self.x)
-        return np.sqrt(np.asarray(squares, dtype=np.float64).reshape(-1))
-
-    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
-        """Return the root of the decrease by the best step along one feature of X, for losses of this weight."""
-        # 1/2 slope^2 / curvature
-        curvatures = np.hypot(math.sqrt(lam), math.sqrt(weight) * self._lengths)
-        return float((np.abs(self.back(on_rows) - lam * beta) / curvatures).max())
 
     def expansion(self, beta: NDArray[np.float64], offset: float) -> FeatureExpansion:
         """Return f(x) = z(x)'beta + offset by the rows themselves."""
-        intercept = float(offset - self._centre @ beta - self._mean @ beta)
+        intercept = float(offset - self._centre @ beta - self.mean @ beta)
         return FeatureExpansion(np.empty(0, dtype=np.int64), np.empty(0), intercept, beta, RowArrays())
 
 
@@ -158,20 +141,13 @@ class DenseFeatures:
     @cached_property
     def gram_unl(self) -> NDArray[np.float64]:
         rows = self.rows
-        return weighted_gram(self.z[rows.unl], rows.weights_of(rows.unl), rows.n_threads)
+        return _weighted_gram(self.z[rows.unl], rows.weights_of(rows.unl), rows.n_threads)
 
     def quadratic_form(self, R: Any) -> NDArray[np.float64]:
         return _core.tiled_symmetric_product(self.z, R @ self.z, n_threads=self.rows.n_threads)
 
-    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        columns = np.ascontiguousarray(betas.T)
-        return np.ascontiguousarray(_core.tiled_product(self.z, columns, n_threads=self.rows.n_threads).T)
-
-    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        return _core.tiled_product(on_rows, self.z, n_threads=self.rows.n_threads) - lam * betas
-
-    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:  # noqa: ARG002 - for subclasses
-        return 0.0  # a kernel has no columns of X to check, and Z is as accurate as the kernel matrix
+    def solver(self) -> _core.PualSolver:
+        return _solver(self, DenseMatrix(self.z))
 
 
 class KernelFeatures(DenseFeatures):
@@ -212,36 +188,21 @@ class WideFeatures(KernelFeatures):
     """Linear features of rows with more columns than rows: a factor of the matrix of their products.
 
     With the factor Z of the products, V = X'A for Z'A = I has orthonormal columns, and Z = X V apart from rounding
-    errors in Z. Everything but Z is computed from X and V, so that the solution is accurate for X.
+    errors in Z. The core computes everything but Z from X and V, so that the solution is accurate for X.
     """
 
     def __init__(self, rows: PualRows) -> None:
         self._x = LinearFeatures(rows)
-        x = self._x.x
         centred = copy(rows)
-        centred.matrix = CsrMatrix.of(x) if sp.issparse(x) else DenseMatrix(x)
+        centred.matrix = self._x.matrix
         super().__init__(centred)
         self.rows = rows
 
-    def _w(self, beta: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._x.back(self._coefs(beta))
-
-    def scores(self, betas: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self._x.scores(np.array([self._w(beta) for beta in betas]))
-
-    def slopes(self, on_rows: NDArray[np.float64], betas: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        return np.array([self._slope(*each, lam) for each in zip(on_rows, betas, strict=True)])
-
-    def _slope(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float) -> NDArray[np.float64]:
-        along = self._x.times(self._x.back(on_rows) - lam * self._w(beta))[self._pivots]
-        solution: NDArray[np.float64] = solve_triangular(self._triangle, along, lower=True, check_finite=False)
-        return solution[::-1]
-
-    def misfit(self, on_rows: NDArray[np.float64], beta: NDArray[np.float64], lam: float, weight: float) -> float:
-        return self._x.misfit(on_rows, self._w(beta), lam, weight)
+    def solver(self) -> _core.PualSolver:
+        return _solver(self, self._x.matrix, mean=self._x.mean, triangle=self._triangle, pivots=self._pivots)
 
     def expansion(self, beta: NDArray[np.float64], offset: float) -> FeatureExpansion:
-        return self._x.expansion(self._w(beta), offset)
+        return self._x.expansion(self._x.back(self._coefs(beta)), offset)
 
 
 class NystroemFeatures(DenseFeatures):
@@ -286,7 +247,28 @@ def open_features(rows: PualRows, options: BlsSvmOptions) -> Features:
     return NystroemFeatures(rows, landmarks)
 
 
-def weighted_gram(z: NDArray[np.float64], weights: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
+def _solver(
+    features: LinearFeatures | DenseFeatures, x: Matrix, *, mean: NDArray[np.float64] | None = None,
+    triangle: NDArray[np.float64] | None = None, pivots: NDArray[np.int64] | None = None,
+) -> _core.PualSolver:  # fmt: skip
+    """Return the core's solver for these rows: `x` less `mean`, or what `triangle` and `pivots` make of it."""
+    rows = features.rows
+    return _core.PualSolver(
+        x,
+        mean=mean,
+        triangle=triangle,
+        pivots=pivots,
+        positives=features.pos,
+        gram_unl=features.gram_unl,
+        pos=rows.pos,
+        shares_pos=rows.share_pos,
+        shares_unl=rows.share_unl,
+        mass_pos=rows.mass_pos,
+        mass_unl=rows.mass_unl,
+    )
+
+
+def _weighted_gram(z: NDArray[np.float64], weights: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]:
     """Return z'z with each row multiplied by its weight; `z` is overwritten."""
     z *= np.sqrt(weights)[:, None]
     return _core.tiled_symmetric_product(z, z, n_threads=n_threads)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fastpu import _core
 from fastpu.common._warn import one_verdict, span_of, warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.pual._features import Features
@@ -16,23 +15,6 @@ from fastpu.pual._options import BlsSvmOptions, GllcOptions
 from fastpu.pual._parameter_points import Point
 from fastpu.pual._systems import PointsOfSystem
 from fastpu.pual.pual_machine import PualMachine
-
-
-@dataclass(frozen=True)
-class Solution:
-    """The solution of one problem: f(x) = z(x)'beta + offset, its values on the training rows, and a record.
-
-    `history` has "n_iter", "objective" and "gap" after each recorded step, those of the solution last; `alpha` are dual
-    variables, if there are any.
-    """
-
-    point: Point
-    beta: NDArray[np.float64]
-    offset: float
-    scores: NDArray[np.float64]
-    status: str
-    history: dict[str, NDArray[Any]]
-    alpha: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -44,16 +26,19 @@ class JudgedModel:
 
 
 def judged_models(
-    system: PointsOfSystem, solutions: Sequence[Solution], options: BlsSvmOptions
+    system: PointsOfSystem, solutions: Sequence[_core.PualSolution], features: Features, options: BlsSvmOptions
 ) -> dict[int, JudgedModel]:
     """Return the models of the solutions by the numbers of their points; a callback may have ended the last ones."""
-    features = system.neighbour_term.features
-    models = [_judged_model(solution, features, options) for solution in solutions]
+    pairs = zip(system.points, solutions, strict=False)
+    models = [_judged_model(point, solution, features, options) for point, solution in pairs]
     return dict(zip(system.numbers, models, strict=False))
 
 
-def _judged_model(solution: Solution, features: Features, options: BlsSvmOptions) -> JudgedModel:
-    status, point, rows = solution.status, solution.point, features.rows
+def _judged_model(
+    point: Point, solution: _core.PualSolution, features: Features, options: BlsSvmOptions
+) -> JudgedModel:
+    status, rows, alpha = solution.status, features.rows, solution.alpha
+    history = {"n_iter": solution.iterations, "objective": solution.objectives, "gap": solution.gaps}
     params = {"C_pos": point.C_pos, "C_unl": point.C_unl, "lam": point.lam, "sigma": point.sigma}
     kernel, matrix = rows.kernel, rows.matrix
     expansion = features.expansion(solution.beta, solution.offset)
@@ -66,14 +51,14 @@ def _judged_model(solution: Solution, features: Features, options: BlsSvmOptions
         coef0=kernel.coef0,
         function=kernel.function,
         threshold=0.0,
-        n_iter=int(solution.history["n_iter"][-1]),
+        n_iter=int(solution.iterations[-1]),
         converged=status in {"gap", "closed_form"},
         status=status,
-        objective=solution.history["objective"],
-        history=solution.history,
+        objective=solution.objectives,
+        history=history,
         params={"method": options.function, **params, **options.params()},
-        gap=float(solution.history["gap"][-1]),
-        alpha=solution.alpha,
+        gap=float(solution.gaps[-1]),
+        alpha=alpha if alpha.size else None,  # none of a closed form
         nystroem_residual=features.residual,
         support=expansion.support,
         dual_coef=expansion.dual_coef,

@@ -27,13 +27,17 @@ class PualRows:
         self.n_threads = n_threads
         self.pos: NDArray[np.int64] = np.flatnonzero(labels == 1)
         self.unl: NDArray[np.int64] = np.flatnonzero(labels == 0)
-        self.is_unl: NDArray[np.bool_] = labels == 0
+        is_unl = labels == 0
         self.weights = weights
         self.numbers: NDArray[np.int64] = np.arange(rows.n_given) if rows.numbers is None else rows.numbers
+        self.mass_pos = float(self.weights_of(self.pos).sum())
+        self.mass_unl = float(self.weights_of(self.unl).sum())
+        #: The weight of each positive as a share of the weight of all positives, in their order.
+        self.share_pos: NDArray[np.float64] = self.weights_of(self.pos) / self.mass_pos
         #: The weight of each unlabelled row as a share of the weight of all unlabelled rows; 0 for positives.
-        self.share_unl: NDArray[np.float64] = self.is_unl / self.unl.size
+        self.share_unl: NDArray[np.float64] = is_unl / self.unl.size
         if weights is not None:
-            self.share_unl = np.where(self.is_unl, weights / float(weights[self.unl].max()), 0.0)
+            self.share_unl = np.where(is_unl, weights / float(weights[self.unl].max()), 0.0)
             self.share_unl /= self.share_unl.sum()
 
     @property

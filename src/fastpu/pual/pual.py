@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from fastpu import _core
 from fastpu.common._blas_threads import one_blas_thread
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int, check_random_state
-from fastpu.common._progress import Report, make_report, on_round
+from fastpu.common._progress import make_report, on_round
 from fastpu.common._sharing import marked
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, RandomState, RoundCallback
 from fastpu.kernels._kernel import check_kernel
 from fastpu.model._with_profile import with_profiles
 from fastpu.pual._features import open_features
-from fastpu.pual._models import JudgedModel, Solution, finished_models, judged_models
+from fastpu.pual._models import JudgedModel, finished_models, judged_models
 from fastpu.pual._neighbours import GraphLike, find_neighbours
 from fastpu.pual._options import PualOptions, check_components
-from fastpu.pual._parameter_points import NumberOrMany, Point, SigmaOrMany, check_points
+from fastpu.pual._parameter_points import NumberOrMany, SigmaOrMany, check_points
 from fastpu.pual._pual_rows import open_pual_rows
-from fastpu.pual._refinement import Quadratic, Residual, betas_of, is_right, residuals
-from fastpu.pual._systems import PointsOfSystem, systems
+from fastpu.pual._systems import systems
 from fastpu.pual.pual_machine import PualMachine, PualRound
 
 
@@ -197,66 +193,22 @@ def fit_pual(
         rows = open_pual_rows(X, y, options)
         neighbours = find_neighbours(graph, rows, options)
         points = parameters.with_median(neighbours.median)
-        for system in systems(points, open_features(rows, options), neighbours):
-            solutions = _solve(system, options, report)
-            models |= judged_models(system, solutions, options)
+        features = open_features(rows, options)
+        solver = features.solver()
+        for system in systems(points, features, neighbours):
+            solutions = solver.solve_pual(
+                system.laplacian,
+                system.gram,
+                C_unl=system.C_unl,
+                lam=system.lam,
+                costs=system.costs,
+                options=options.of_dual,
+                callback=on_round(report, system.round),
+                n_threads=options.n_threads,
+            )
+            models |= judged_models(system, solutions, features, options)
             if solutions[-1].status == "callback":
                 break
     neighbours.warn_if_lost("fit_pual", [points[number] for number in models])
     machines = with_profiles(finished_models(models, options, tol=options.tol), X, y)
     return machines[0] if parameters.is_one else machines
-
-
-def _solve(system: PointsOfSystem, options: PualOptions, report: Report | None) -> list[Solution]:
-    """Solve for points that differ in C_pos alone; a callback may leave out the last ones."""
-    term = system.neighbour_term
-    rows = term.features.rows
-
-    def record(number: int, n_iter: int, objective: float, gap: float) -> PualRound:
-        point = system.points[number]
-        return PualRound(point.C_pos, point.C_unl, point.lam, point.sigma, n_iter, objective, gap)
-
-    found = _core.solve_pual(
-        term.with_unlabeled(system.C_unl),
-        term.features.pos,
-        term.factor,
-        [point.C_pos for point in system.points],
-        options.of_dual,
-        C_unl=system.C_unl,
-        lam=system.lam,
-        n_unl=rows.unl.size,
-        n_threads=rows.n_threads,
-        callback=on_round(report, record),
-    )
-    alphas = np.array([each.alpha for each in found])
-    weights = np.where(rows.is_unl, 2 * system.C_unl, 0.0)
-    targets = -alphas.sum(axis=1)[:, None] / rows.unl.size * rows.is_unl
-    targets[:, rows.pos] = alphas
-    quadratics = [Quadratic(term, system.lam, weights, each) for each in targets]
-    starts = residuals(quadratics, betas_of(term.factor, np.array([each.half for each in found])))
-    return [_finish(*of_point, options.tol) for of_point in zip(system.points, found, quadratics, starts, strict=False)]
-
-
-def _finish(point: Point, found: _core.PualSolution, quadratic: Quadratic, start: Residual, tol: float) -> Solution:
-    """Return the minimum for alpha, with objective and gap computed from the scores of the rows."""
-    term = quadratic.neighbour_term
-    alpha, rows, C_unl = found.alpha, term.features.rows, point.C_unl
-    n_unl, total = rows.unl.size, float(alpha.sum())
-    beta, f, excess, misfit = quadratic.minimum(start, 0.01 * tol * found.objective)
-    offset = total / (2 * C_unl * n_unl) - 1 - quadratic.mean(f)
-    scores = f + offset
-    lacks, of_unl = 1 - scores[rows.pos], 1 + scores[rows.unl]
-    hinge = point.C_pos * np.maximum(lacks, 0)
-    ridge = 0.5 * point.lam * float(beta @ beta)
-    objective = ridge + float(hinge.sum()) + C_unl * float(of_unl @ of_unl) + term.value(f)
-    gap = max(float((hinge - alpha * lacks).sum()), 0.0) + 0.5 * excess
-    size = point.C_pos * alpha.size + C_unl * n_unl
-    status = found.status
-    if status in {"gap", "precision"}:
-        status = "gap" if is_right(gap, objective, size, misfit, 2 * tol) else "precision"
-    history = {
-        "n_iter": np.append(found.iterations, found.n_iter),
-        "objective": np.append(found.objectives, objective),
-        "gap": np.append(found.gaps, gap),
-    }
-    return Solution(point, beta, offset, scores, status, history, alpha)

@@ -40,9 +40,10 @@ struct PualDualOptions {
 };
 
 enum class PualStatus {
-  gap,        // P - D <= tol P
-  max_iter,   // most iterations reached
-  precision,  // as good as rounding allows, but not within tol
+  gap,          // P - D <= tol P
+  closed_form,  // of least squares
+  max_iter,     // most iterations reached
+  precision,    // as good as rounding allows, but not within tol
   callback
 };
 
