@@ -48,11 +48,6 @@ _ON_MANY_COLUMNS = (
 )
 
 
-def every_nth(tasks: Sequence[Task], step: int) -> set[str]:
-    """Return each table of so many, in the order of names: what is left out is settled before anything is run."""
-    return set(sorted({task.table for task in tasks if task.kind.startswith("table")})[::step])
-
-
 def tasks(folder: Path, data: Path | None) -> list[Task]:
     """Return all tasks: those of the packages in `folder`, and those of our own folder `data`."""
     found = [
