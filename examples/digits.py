@@ -44,6 +44,7 @@ BUDGET = 100  # images that somebody will look at
 N_DRAWS = 10
 FOREST = "fastpu.fit_forest"
 INCHES, DPI = 7.0, 150  # the width of all pictures, and their pixels for an inch
+INK = 16  # the darkest pixel of an image
 KNOWN, UNKNOWN, WRONG = "Blues", "Greys", "Oranges"
 
 
@@ -57,8 +58,8 @@ class Ranking:
 
 
 def logistic_regression(X: NDArray[np.float64], is_labelled: NDArray[np.bool_], _: int) -> Any:
-    model = LogisticRegression(max_iter=2000).fit(X / 16, is_labelled)
-    return model.decision_function(X / 16), model
+    model = LogisticRegression(max_iter=2000).fit(X / INK, is_labelled)
+    return model.decision_function(X / INK), model
 
 
 def random_forest(X: NDArray[np.float64], is_labelled: NDArray[np.bool_], seed: int) -> Any:
@@ -122,7 +123,9 @@ def show_images(part: SubFigure, title: str, X: NDArray[np.float64], colours: li
     """Draw a hundred images, ten in a line."""
     part.suptitle(title, fontsize=9)
     for axis, pixels, colour in zip(part.subplots(10, 10).ravel(), X, colours, strict=True):
-        axis.imshow(pixels.reshape(8, 8), cmap=colour, interpolation="nearest")
+        # The darkest pixel of a grey image is a mid grey: black would not be taken for grey in so small a picture.
+        darkest = INK / 0.55 if colour == UNKNOWN else INK
+        axis.imshow(pixels.reshape(8, 8), cmap=colour, vmin=0, vmax=darkest, interpolation="nearest")
         axis.set_axis_off()
 
 
@@ -140,10 +143,12 @@ def story(
     )
     first = best_first(ranking, is_labelled)[:BUDGET]
     show_images(parts[1], f"a ranked list of the unknown:\nits first {BUDGET}", X[first], [UNKNOWN] * BUDGET)
-    checked = [UNKNOWN if right else WRONG for right in truth[first]]
+    checked = [KNOWN if right else WRONG for right in truth[first]]
     value, low, high = expected(ranking, is_labelled)
+    n_right = truth[first].sum()
     title = (
-        f"checked: {truth[first].sum()} are {digit}, others orange\n(expected: {value:.0f}; {low:.0f} to {high:.0f})"
+        f"checked: {n_right} are {digit} (blue), {BUDGET - n_right} not\n"
+        f"(expected: {value:.0f}; {low:.0f} to {high:.0f})"
     )
     show_images(parts[2], title, X[first], checked)
     return figure

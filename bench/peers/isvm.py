@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from isvm_problems import engine, liblinear_optimum, load_set, pages, primal, solve, sparse_rows
+from isvm_problems import liblinear_optimum, load_set, pages, primal, solve, sparse_rows
 from running import Case, Row, Timed, alternate, peak_bytes, timed
 from workload import classes
 
@@ -104,12 +104,10 @@ class _Contest:
         self.found: dict[str, Row] = {}
 
     def add_fastpu(self, n_threads: int) -> None:
-        def work() -> dict[str, Any]:
-            return solve(engine(self.X, n_threads), self.y, self.C, self.accuracy)
-
+        work = partial(solve, self.X, self.y, self.C, self.accuracy, n_threads)
         found = work()
         name = f"fastpu {n_threads}"
-        self.found[name] = {"": name, "excess": found["gap"] / found["objective"], "reached": found["status"] == "gap"}
+        self.found[name] = {"": name, "excess": found.gap / found.objective, "reached": found.status == "gap"}
         self.works[name] = work
 
     def add_peer(self, name: str) -> None:
@@ -147,8 +145,7 @@ class _Contest:
         tol = min(1e-9, 1e-3 * self.accuracy)
         if name == "LinearSVC":
             return liblinear_optimum(self.X, self.y, self.C, tol)
-        found = solve(engine(self.X, 1), self.y, self.C, tol)
-        return float(found["objective"])
+        return solve(self.X, self.y, self.C, tol, n_threads=1).objective
 
     def _excess(self, name: str, model: Any, optimum: float) -> float:
         if name == "SVC":
@@ -213,7 +210,7 @@ def text_memory(*, n: int, n_words: int, C: float, accuracy: float, name: str, n
 
     def fit(X: Any, y: Any) -> None:
         if name == "fastpu":
-            solve(engine(X, 1), y, C, accuracy)
+            solve(X, y, C, accuracy, n_threads=1)
         else:
             _linear_svc(X, y, C, 1e-3, 1000)
 

@@ -63,17 +63,11 @@ def load_set(data: str, n_rows: int | None, *, seed: int = 0) -> tuple[NDArray[n
 # ---- Engine and optima -----------------------------------------------------------------------------------------------
 
 
-def engine(X: Any, n_threads: int) -> _core.LargeMarginEngine:
-    """Return fastpu's engine on the rows."""
-    return _core.LargeMarginEngine(check_matrix(X), n_threads=n_threads)
-
-
-def solve(
-    made: _core.LargeMarginEngine, y: Labels, C: float, tol: float, **options: Any,
-) -> dict[str, Any]:  # fmt: skip
-    """Minimise |w|^2 / 2 + C sum of hinge losses, to a relative duality gap, or by so many iterations."""
-    problem = y, np.full(y.size, float(C)), None, None
-    return dict(made.solve_each([problem], _core.MarginOptions(tol=tol, **options))[0])
+def solve(X: Any, y: Labels, C: float, tol: float, n_threads: int) -> _core.MarginSolution:
+    """Minimise |w|^2 / 2 + C sum of hinge losses, to a relative duality gap, the engine's construction included."""
+    made = _core.LargeMarginEngine(check_matrix(X), n_threads=n_threads)
+    costs = np.full(y.size, float(C))
+    return made.solve(y, costs, None, None, _core.MarginOptions(tol=tol), None, n_threads=n_threads)
 
 
 def liblinear_optimum(X: Any, y: Labels, C: float, tol: float) -> float:
@@ -90,8 +84,8 @@ def liblinear_optimum(X: Any, y: Labels, C: float, tol: float) -> float:
     else:
         wide = np.hstack([X, ones])
         doubled = np.vstack([wide, -wide])
-    found = solve(engine(doubled, 1), np.concatenate([y, -y]), C / 2, tol)
-    return float(found["objective"] - found["gap"])
+    found = solve(doubled, np.concatenate([y, -y]), C / 2, tol, n_threads=1)
+    return found.objective - found.gap
 
 
 def primal(X: Any, y: Labels, C: float, w: NDArray[np.float64], b: float) -> float:

@@ -82,5 +82,5 @@ def test_a_classifier_keeps_it():
 
 def test_an_audit_that_found_nothing_is_refused_as_a_prior(known):
     plan = known[2].plan
-    with pytest.raises(ValueError, match=r"prior must be a number in \(0, 1\), got 0.0"):
+    with pytest.raises(ValueError, match=r"got an estimate of 0, by which no row is positive: check more"):
         metrics.error_rate(*rows_of(known[0], known[1]), prior=audit.estimate(plan, np.zeros(150)))

@@ -16,6 +16,7 @@ import fastpu
 from fastpu import baselines, datasets, estimators, metrics, objectives, priors
 from fastpu.common._keywords import _OTHER_NAMES, answers_unknown_keywords
 from fastpu.common._methods import DECLARED
+from helpers import refused
 
 FUNCTIONS = {
     f"{module.__name__}.{name}": getattr(module, name)
@@ -157,3 +158,26 @@ def test_arguments_and_errors_pass_through():
     assert scale(x=np.float64(3), by=3) == 9.0
     with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'x'"):
         scale(by=3)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda X, y: fastpu.fit_nnpu(X, y), "fit_nnpu() missing 1 required keyword-only argument: 'prior'; it is the"),
+        (lambda X, y: metrics.precision_at_k(y, y, 1), "missing 1 required positional argument: 'prior'; it is the sh"),
+        (lambda X, y: metrics.lift_at_k(y, y), "missing 1 required positional argument: 'k'; it is how many rows are"),
+        (lambda X, y: fastpu.fit_bsvm(X, y), "arguments: 'C_pos' and 'C_unl'; C_unl=1.0 and C_pos = n_unl / n_pos let"),
+        (lambda X, y: fastpu.fit_bsvm(X, y, C_pos=2.0), "argument: 'C_unl'; C_unl=1.0 and C_pos = n_unl / n_pos let"),
+        (lambda X, y: estimators.WeightedUnlabeledClassifier(None), "'prior'; it is the share of positives among the"),
+        (
+            lambda X, y: fastpu.fit_forest(X, y, 100),
+            "takes 2 positional arguments but 3 were given; pass what follows y by name, such as n_trees=...",
+        ),
+        (
+            lambda X, y: estimators.ForestClassifier(100),
+            "takes 1 positional argument but 2 were given; pass all by name, such as n_trees=...",
+        ),
+    ],
+)
+def test_a_missing_argument_is_explained_and_so_is_one_too_many(call, text):
+    refused(TypeError, text, call, [[0.0], [1.0]], [1, 0])

@@ -150,6 +150,7 @@ def test_codings(y, codes, expected):
         ([1, 0, NAN], {}, ValueError, "as_labels(y, unlabeled=numpy.nan, negative=0)"),
         ([2, 1, 0], {}, ValueError, "y must hold 1 (positive), 0 or missing (unlabelled) and -1 (negative)"),
         ([2, 1, 0], {}, ValueError, "or booleans, got 0, 1, 2; for another coding use fastpu.as_labels(y, positive="),
+        (np.arange(30) / 40, {}, ValueError, "so many numbers look like scores or probabilities: labels come before"),
         ([1, 0.5], {}, ValueError, "got 0.5, 1.0;"),
         ([1, np.inf], {}, ValueError, "got 1.0, inf;"),
         (range(100), {}, ValueError, "got 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 90 more"),
@@ -219,6 +220,12 @@ def test_a_column_is_taken_for_a_vector_with_a_warning(y, use):
     np.testing.assert_array_equal(labels, [1, 0, 1])
     assert len(told) == 1
     assert told[0].filename == __file__
+
+
+def test_a_fit_warns_of_a_column_once():
+    with pytest.warns(fastpu.exceptions.LabelWarning, match="y is taken for a vector") as told:
+        fastpu.fit_upu([[0.0], [1.0], [2.0]], np.array([[0], [0], [1]]), prior=0.3)
+    assert len(told) == 1
 
 
 @given(st.lists(st.sampled_from([1, 0, -1, 2, None, NAN, "a", True, 0.5]), min_size=1, max_size=12))
@@ -315,9 +322,13 @@ def test_polars_parts_stay_polars():
         (
             {"P": np.ones((1, 2)), "U": sp.csr_array(np.ones((1, 2)))},
             TypeError,
-            "P, U and N must be of one kind, got P dense, U sparse",
+            "P, U and N must be of one kind, got P as an array, U as a sparse matrix",
         ),
-        ({"P": pl.DataFrame({"a": [1.0]}), "U": pd.DataFrame({"a": [1.0]})}, TypeError, "got P polars, U pandas"),
+        (
+            {"P": pl.DataFrame({"a": [1.0]}), "U": pd.DataFrame({"a": [1.0]})},
+            TypeError,
+            "got P as a polars frame, U as a pandas frame",
+        ),
         (
             {"P": pd.DataFrame({"a": [1.0], "b": [1.0]}), "U": pd.DataFrame({"b": [1.0], "a": [1.0]})},
             ValueError,

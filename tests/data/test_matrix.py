@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import tracemalloc
 
 import numpy as np
@@ -56,6 +57,9 @@ def test_bad_dense_matrices(X, error, text):
 
 def test_messages_use_the_name_of_the_argument():
     refused(ValueError, "X_unl must be two-dimensional", check_matrix, np.zeros(3), name="X_unl")
+    for name in ("table.csv", pathlib.Path("table.csv")):
+        text = refused(TypeError, "X must hold real numbers", check_matrix, name)
+        assert text.endswith("read the table from its file first, for example by pandas.read_csv")
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

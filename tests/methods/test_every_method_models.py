@@ -55,6 +55,17 @@ def test_params_are_arguments_that_make_the_same_model(recipe):
 
 
 @pytest.mark.parametrize("name", FITS)
+def test_what_the_loop_recorded_is_a_table(name):
+    pandas = pytest.importorskip("pandas")
+    history = fitted(name).history
+    frame = pandas.DataFrame(history)
+    assert list(frame) == list(history)
+    assert len(frame) > 0
+    for column, recorded in history.items():
+        np.testing.assert_array_equal(frame[column], recorded)
+
+
+@pytest.mark.parametrize("name", FITS)
 def test_a_model_keeps_a_profile_of_its_unlabelled_rows_or_of_all(name):
     n_rows, y = 80, FITS[name].arguments(80)[1:]
     n_unlabelled = np.count_nonzero(y[0] == 0) if y else 0

@@ -108,6 +108,12 @@ def test_a_label_without_any_score_is_refused(name):
         refused(ValueError, text, CALLS[name], Y, np.where(label == Y, np.nan, scores), groups)
 
 
+def test_labelled_rows_that_are_in_every_bag_get_no_advice_of_more_bags():
+    scores, groups = scored()
+    text = "each bag of fit_bagging_svm and PUBaggingClassifier has all labelled rows: score rows that were held out"
+    refused(ValueError, text, CALLS["lift_at_k"], Y, np.where(Y == 1, np.nan, scores), groups)
+
+
 def test_a_plan_puts_rows_without_a_score_last():
     scores, _ = scored()
     lacking = np.where(LACK, np.nan, scores)
@@ -141,7 +147,11 @@ def test_few_bags_serve_for_everything():
     model = fastpu.fit_boosted_trees(X, y, n_bags=6, n_rounds=10, random_state=0)
     scores = model.oob_decision_function
     assert np.isnan(scores[y]).any()
-    model = model.with_threshold(prior=0.1).with_probabilities(prior=0.1, y=y)
+    model, texts = told_by(lambda: model.with_threshold(prior=0.1).with_probabilities(prior=0.1, y=y))
+    n_pos, n_unl = (int(np.isnan(scores[rows]).sum()) for rows in (y, ~y))
+    assert texts[0].startswith(f"with_threshold: {n_unl} of 1500 unlabelled training rows have no score (NaN)")
+    of_both = f"{n_pos} of 200 labelled positive rows and {n_unl} of 1500 unlabelled rows"
+    assert texts[1].startswith(f"with_probabilities: {of_both} have no score (NaN) and are left out")
     assert np.mean(scores[~y] > model.threshold) == pytest.approx(0.1, abs=0.01)
     for call in CALLS.values():
         _, texts = told_by(call, y, scores, np.arange(1700))

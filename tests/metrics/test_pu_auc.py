@@ -22,7 +22,7 @@ def test_the_overall_rate_of_good_scores_is_caught_where_it_gives_more_than_1():
         value = pu_auc(*rows_of(pos, unl), prior=0.63, scenario="single_set")
         assert abs(value - 0.983) < 0.02
         caught.append(refused(ValueError, "pass scenario='single_set'", pu_auc, *rows_of(pos, unl), prior=0.63))
-    assert all("prior does not fit the scores: pu_auc is 1." in message for message in caught)
+    assert all("prior does not fit the scores: the AUC" in message and "would be 1." in message for message in caught)
 
 
 @pytest.mark.filterwarnings("ignore::fastpu.exceptions.EstimateWarning")
@@ -43,14 +43,16 @@ def test_a_perfect_ranking_with_the_right_prior_is_never_refused():
 def test_estimates_outside_the_range_are_marked():
     pos, unl = [3.0, 4.0], [1.0, 2.0, 0.0]
     with pytest.warns(
-        fastpu.exceptions.EstimateWarning, match=r"pu_auc is 1.214 from the AUC 1 .* allows 0 at most; 1 is"
+        fastpu.exceptions.EstimateWarning, match=r"pu_auc: the AUC 1 .* would be 1.214 .* is 0 at most. 1 is"
     ):
         assert pu_auc(*rows_of(pos, unl), prior=0.3) == 1.0
-    with pytest.warns(fastpu.exceptions.EstimateWarning, match=r"pu_auc is -0.2143 from the AUC 0 .*; 0 is returned"):
+    with pytest.warns(
+        fastpu.exceptions.EstimateWarning, match=r"pu_auc: the AUC 0 .* would be -0.2143 .*. 0 is returned"
+    ):
         assert pu_auc(*rows_of([-s for s in pos], [-s for s in unl]), prior=0.3) == 0.0
     refused(
         ValueError,
-        "prior does not fit the scores: pu_auc is 3 from",
+        "unlabelled rows would be 3 between positive and negative ones if",
         pu_auc,
         *rows_of(np.arange(50) + 9, np.zeros(50)),
         prior=0.8,

@@ -39,7 +39,11 @@ def test_nothing_can_be_changed():
             mapping["new"] = 1
         with pytest.raises(TypeError):
             del mapping["delta"]
-        assert not hasattr(mapping, "update")
+        for change in ("update", "setdefault", "pop", "popitem", "clear"):
+            with pytest.raises(TypeError, match="cannot be changed"):
+                getattr(mapping, change)("delta")
+        with pytest.raises(TypeError):
+            mapping |= {"new": 1}
 
 
 def test_the_arrays_given_stay_the_callers():

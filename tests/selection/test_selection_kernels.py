@@ -12,7 +12,9 @@ import scipy.sparse as sp
 import fastpu
 from fastpu import _core
 from fastpu.data._folds import stratified_folds
-from fastpu.svm._grid import FoldData, SvmGrid
+from fastpu.data._validate import check_matrix
+from fastpu.svm._grid import FoldData, solve_grid
+from fastpu.svm._svm_methods import CSvm
 from oracles.svm import Problem, kernel_matrix
 from selection_cases import pu_data, without_seconds
 
@@ -164,6 +166,13 @@ def test_what_a_grid_of_kernel_machines_does_not_cover_is_fitted_one_by_one(data
     assert not grids
 
 
+def test_the_fit_itself_says_which_argument_is_missing(data, grids):
+    X, y, _ = data
+    with pytest.raises(TypeError, match=r"^fit_bsvm\(\) missing 1 required keyword-only argument: 'C_unl'; C_unl"):
+        fastpu.select(fastpu.fit_bsvm, X, y, {"C_pos": [1.0, 2.0]}, kernel="rbf", random_state=0)
+    assert not grids
+
+
 @pytest.mark.filterwarnings("ignore:1 of 2 points of grid failed:fastpu.exceptions.FailedFitWarning")
 def test_only_the_point_that_cannot_be_fitted_fails(data, grids):
     X, _, truth = data
@@ -190,12 +199,22 @@ def test_flawed_models_are_marked(data, grids):
 
 def folds_of(y, n_folds=3):
     rng = np.random.default_rng(0)
-    return [FoldData(train.astype(np.int64), held.astype(np.int64), y[train], {})
+    return [FoldData(train.astype(np.int64), held.astype(np.int64), y[train])
             for train, held in stratified_folds(y, n_folds, rng)]  # fmt: skip
 
 
 def points():
     return [{"C": C, "gamma": gamma} for gamma in WIDTHS for C in COSTS]
+
+
+def solve(X, points, folds, *, gamma="scale", cache_mb=200, n_threads=None):
+    """The fits of `fit_svm` at points of C, and of gamma where they have one, to all folds."""
+    made = [
+        CSvm.point(C=point["C"], gamma=point.get("gamma", gamma), kernel="rbf", degree=3, coef0=0.0, tol=1e-3,
+                   cache_mb=cache_mb, max_iter=None, n_threads=n_threads, sample_cost=None, sample_weight=None)
+        for point in points
+    ]  # fmt: skip
+    return solve_grid(check_matrix(X), folds, [made] * len(folds))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -206,9 +225,8 @@ def test_every_fit_meets_tol_by_its_stored_model_and_scores_the_rows_held_out(dt
     rng = np.random.default_rng(1)
     X = rng.normal(size=(120, n_features)).astype(dtype) / np.sqrt(n_features / 3).astype(dtype)
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=120) > 0, 1, -1).astype(np.int8)
-    grid = SvmGrid(fastpu.baselines.fit_svm, X, {"cache_mb": cache_mb, "tol": 1e-3})
     folds = folds_of(y)
-    for fold, fits in zip(folds, grid.solve(points(), folds), strict=True):
+    for fold, fits in zip(folds, solve(X, points(), folds, cache_mb=cache_mb), strict=True):
         for point, fit in zip(points(), fits, strict=True):
             model = fit.model()
             assert model.converged
@@ -239,7 +257,7 @@ def test_results_have_the_same_bits_for_every_number_of_threads_and_cache(n_feat
     y = np.where(X[:, 0] > 0.3 * rng.normal(size=600), 1, -1).astype(np.int8)
     folds = folds_of(y)
     found = [
-        SvmGrid(fastpu.baselines.fit_svm, X, {"n_threads": threads, "cache_mb": cache_mb}).solve(points(), folds)
+        solve(X, points(), folds, n_threads=threads, cache_mb=cache_mb)
         for threads, cache_mb in [(1, 200), (2, 200), (7, 200), (2, 1.0), (1, 0.02)]
     ]
     for others in found[1:]:
@@ -253,8 +271,8 @@ def test_neighbours_solutions_save_steps(data):
     y = truth.astype(np.int8)
     costs = np.geomspace(0.1, 1000, 12)
     folds = folds_of(y)
-    fits = SvmGrid(fastpu.baselines.fit_svm, X, {"gamma": 0.4}).solve([{"C": C} for C in costs], folds)
-    single = [SvmGrid(fastpu.baselines.fit_svm, X, {"gamma": 0.4}).solve([{"C": C}], folds) for C in costs]
+    fits = solve(X, [{"C": C} for C in costs], folds, gamma=0.4)
+    single = [solve(X, [{"C": C}], folds, gamma=0.4) for C in costs]
     assert _steps(fits) < sum(_steps(one) for one in single)
 
 

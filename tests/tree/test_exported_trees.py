@@ -115,6 +115,15 @@ def test_treelite_gives_the_same_scores(fit, rows, tmp_path):
     np.testing.assert_allclose(scores, model.decision_function(X), **CLOSE)
 
 
+@pytest.mark.filterwarnings("ignore")  # the package itself warns when it is imported
+@pytest.mark.parametrize("fit", FITS)
+def test_shares_of_the_shap_package_add_up_to_the_scores(fit):
+    shap = pytest.importorskip("shap")
+    model, X = fitted(fit, "gaps")
+    found = shap.TreeExplainer(model.to_lightgbm())(X[:50])
+    np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, model.decision_function(X[:50]), **CLOSE)
+
+
 @pytest.mark.filterwarnings("ignore::fastpu.exceptions.UnlikeRowsWarning")
 @pytest.mark.parametrize("rows", ROWS)
 def test_missing_entries_and_new_categories_go_the_same_way(rows, tmp_path):

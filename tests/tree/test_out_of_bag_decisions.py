@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import fastpu
-from fastpu.exceptions import DegenerateModelWarning
+from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 from fastpu.model._threshold import prior_threshold
 from helpers import refused
 
@@ -160,3 +160,27 @@ def test_labels_that_are_passed_for_a_threshold_may_have_any_form(make):
     X, y, _ = draw(30, 300)
     model = fastpu.fit_forest(X, y, n_trees=50, random_state=0)
     assert model.with_threshold(prior=0.1, y=make(y.astype(int))).threshold == model.with_threshold(prior=0.1).threshold
+
+
+@pytest.mark.parametrize(
+    ("fit", "size"),
+    [
+        (fastpu.fit_forest, {"n_trees": 6}),
+        (fastpu.fit_boosted_trees, {"n_bags": 3, "n_rounds": 10}),
+        (fastpu.fit_bagging_svm, {"n_bags": 3}),
+    ],
+)
+def test_unlabelled_rows_without_a_score_are_left_out_of_thresholds_and_counted(fit, size):
+    X, y, _ = draw(8, 60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateModelWarning)
+        model = fit(X, y, bag_ratio=4.0, random_state=0, **size)
+    scores = model.oob_decision_function[~y]
+    lacking = int(np.isnan(scores).sum())
+    assert lacking > 0
+    told = rf"with_threshold: {lacking} of 60 unlabelled training rows have no score \(NaN\) and are left out"
+    for given in ({}, {"y": y}):
+        with pytest.warns(EstimateWarning, match=told):
+            cut = model.with_threshold(prior=0.2, **given)
+        assert cut.threshold == prior_threshold(scores[~np.isnan(scores)], 0.2)
+        assert f"of {60 - lacking} unlabelled training rows, by their out-of-bag scores, positive" in cut.threshold_rule

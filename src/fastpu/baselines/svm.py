@@ -14,8 +14,7 @@ from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, 
 from fastpu.model._with_profile import with_profiles
 from fastpu.svm._fit_points import fit_points
 from fastpu.svm._svm_methods import CSvm, NuSvm, OneClassSvm
-from fastpu.svm._svm_options import SvmOptions
-from fastpu.svm._svm_point import SvmPoint, entries_together
+from fastpu.svm._svm_point import entries_together
 from fastpu.svm.kernel_machine import KernelMachine
 from fastpu.svm.svm_round import SvmRound
 
@@ -163,18 +162,18 @@ def fit_svm(
     [4, 4]
     """
     points = [
-        SvmPoint(
-            CSvm.checked(C=cost, sample_cost=sample_cost, sample_weight=sample_weight),
-            SvmOptions.checked(
-                kernel=kernel,
-                gamma=width,
-                degree=degree,
-                coef0=coef0,
-                cache_mb=cache_mb,
-                tol=tol,
-                max_iter=max_iter,
-                n_threads=n_threads,
-            ),
+        CSvm.point(
+            C=cost,
+            sample_cost=sample_cost,
+            sample_weight=sample_weight,
+            kernel=kernel,
+            gamma=width,
+            degree=degree,
+            coef0=coef0,
+            cache_mb=cache_mb,
+            tol=tol,
+            max_iter=max_iter,
+            n_threads=n_threads,
         )
         for cost, width in entries_together(C=C, gamma=gamma)
     ]
@@ -305,18 +304,17 @@ def fit_nu_svm(
     array([-1,  1])
     """
     points = [
-        SvmPoint(
-            NuSvm.checked(nu=share, sample_weight=sample_weight),
-            SvmOptions.checked(
-                kernel=kernel,
-                gamma=width,
-                degree=degree,
-                coef0=coef0,
-                cache_mb=cache_mb,
-                tol=tol,
-                max_iter=max_iter,
-                n_threads=n_threads,
-            ),
+        NuSvm.point(
+            nu=share,
+            sample_weight=sample_weight,
+            kernel=kernel,
+            gamma=width,
+            degree=degree,
+            coef0=coef0,
+            cache_mb=cache_mb,
+            tol=tol,
+            max_iter=max_iter,
+            n_threads=n_threads,
         )
         for share, width in entries_together(nu=nu, gamma=gamma)
     ]
@@ -326,7 +324,6 @@ def fit_nu_svm(
 
 
 @answers_unknown_keywords
-@marked(svm_method=OneClassSvm, takes_many=("nu", "gamma"))
 def fit_one_class_svm(
     X: MatrixLike,
     *,
@@ -442,18 +439,17 @@ def fit_one_class_svm(
     array([ 1, -1])
     """
     points = [
-        SvmPoint(
-            OneClassSvm.checked(nu=share, sample_weight=sample_weight),
-            SvmOptions.checked(
-                kernel=kernel,
-                gamma=width,
-                degree=degree,
-                coef0=coef0,
-                cache_mb=cache_mb,
-                tol=tol,
-                max_iter=max_iter,
-                n_threads=n_threads,
-            ),
+        OneClassSvm.point(
+            nu=share,
+            sample_weight=sample_weight,
+            kernel=kernel,
+            gamma=width,
+            degree=degree,
+            coef0=coef0,
+            cache_mb=cache_mb,
+            tol=tol,
+            max_iter=max_iter,
+            n_threads=n_threads,
         )
         for share, width in entries_together(nu=nu, gamma=gamma)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 
 def set_fields(record: object, **values: object) -> None:
@@ -12,26 +12,19 @@ def set_fields(record: object, **values: object) -> None:
         object.__setattr__(record, name, value)
 
 
-class FrozenMapping(Mapping[str, Any]):
-    """A read-only dict that keeps its order and can be pickled."""
-
-    def __init__(self, items: Mapping[str, Any]) -> None:
-        self._items = dict(items)
-
-    def __getitem__(self, key: str) -> Any:
-        return self._items[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __repr__(self) -> str:
-        return repr(self._items)
+class FrozenMapping(dict[str, Any]):
+    """A read-only dict. Being a dict, it is what `pandas.DataFrame` and `json.dumps` take as one."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._items,)  # without the places, which are as many entries again
+        return type(self), (dict(self),)  # without the places, which are as many entries again
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError(
+            "this dict cannot be changed, as it belongs to a model or a result: change a copy of it, dict(...)"
+        )
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
     def places(self, key: str) -> Mapping[Any, float]:
         """Return the place of each entry of a tuple in it, which is found once, as it takes time for many entries.
@@ -40,7 +33,7 @@ class FrozenMapping(Mapping[str, Any]):
         """
         known: dict[str, Mapping[Any, float]] = self.__dict__.setdefault("_places", {})
         if key not in known:
-            known[key] = {entry: float(place) for place, entry in enumerate(self._items[key])}
+            known[key] = {entry: float(place) for place, entry in enumerate(self[key])}
         return known[key]
 
 

@@ -1,4 +1,7 @@
-"""A TypeError for an unknown keyword that names the right one, as other libraries call the same things otherwise."""
+"""A TypeError for an unknown keyword that names the right one, as other libraries call the same things otherwise.
+
+And one for a missing argument, or one too many, that says more than Python does.
+"""
 
 from __future__ import annotations
 
@@ -62,13 +65,21 @@ _OTHER_NAMES = (
     ("kernel", "kernel_type"),
     ("model", "basis"),
 )
+#: What the error of a call without these arguments adds to Python's own words.
+_NEEDED = {
+    "prior": "it is the share of positives among the unlabelled rows, which fastpu.priors.bbe estimates",
+    "C_pos": "C_unl=1.0 and C_pos = n_unl / n_pos let both groups weigh the same; fastpu.select chooses by folds",
+    "C_unl": "C_unl=1.0 and C_pos = n_unl / n_pos let both groups weigh the same; fastpu.select chooses by folds",
+    "k": "it is how many rows are looked at: a whole number, or a share of the unlabelled rows",
+}
 _ALIKE = 0.75  # an unknown keyword with at least this difflib ratio to one of ours is taken for a misspelling
 
 
 def answers_unknown_keywords(function: _Function) -> _Function:
     """Decorate a public function or class: for an unknown keyword its TypeError names the one that it has instead.
 
-    The error of a method names the class of the object, which may have the method from a base class.
+    The error of a method names the class of the object, which may have the method from a base class. Python's own error
+    for a missing argument, and for one too many, is followed by what to do.
     """
     if isinstance(function, type):
         # mypy fears the other __init__ of a subclass: this decorates the class itself.
@@ -76,6 +87,12 @@ def answers_unknown_keywords(function: _Function) -> _Function:
         return function
     signature = inspect.signature(function)
     known = frozenset(signature.parameters)
+    by_place = [p.name for p in signature.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    by_name = [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
+    takes_any = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
+    needed = [
+        name for name in _NEEDED if name in known and signature.parameters[name].default is inspect.Parameter.empty
+    ]
     is_method = "self" in known and function.__name__ != "__init__"
     written = function.__qualname__.removesuffix(".__init__")
 
@@ -84,6 +101,16 @@ def answers_unknown_keywords(function: _Function) -> _Function:
         if not known.issuperset(kwargs):
             name = f"{type(args[0]).__name__}.{function.__name__}" if is_method and args else written
             raise TypeError(_answer(name, signature, next(keyword for keyword in kwargs if keyword not in known)))
+        if len(args) > len(by_place) and by_name and not takes_any:
+            of = "all" if by_place[-1] == "self" else f"what follows {by_place[-1]}"
+            advice = f"pass {of} by name, such as {by_name[0]}=..."
+        else:
+            advice = next((_NEEDED[n] for n in needed if n not in kwargs and n not in by_place[: len(args)]), "")
+        if advice:  # Python refuses the call before the function begins
+            try:
+                function(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{error}; {advice}") from None
         return function(*args, **kwargs)
 
     return cast("_Function", call)  # it takes and returns what the function does

@@ -21,7 +21,7 @@ def marked(
 
     `fastpu.select` says what `shares`, `shares_together` and `prior_where` mean; a function of the user's may have
     them too. `takes_many` are the parameters that take sequences, for which the core shares work only in a grid of
-    kernel machines, and `svm_method` is the class of such a machine.
+    kernel machines, and `svm_method` is the class of such a machine, whose `point` takes the arguments of the function.
     """
     marks: dict[str, object] = {
         "shares": shares,

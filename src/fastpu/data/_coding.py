@@ -203,8 +203,10 @@ def _raise_unknown(values: NDArray[Any], codes: Mapping[str, tuple[object, ...]]
             f"{name} holds {listed}{more}, not covered by {listed_codes}; name all values in positive, unlabeled "
             f"or negative"
         )
+    advice = f"for another coding use fastpu.as_labels({variable(name)}, positive=..., unlabeled=..., negative=...)"
+    if values.dtype.kind == "f" and more:
+        advice = "so many numbers look like scores or probabilities: labels come before scores, as in metric(y, scores)"
     raise ValueError(
         f"{name} must hold 1 (positive), 0 or missing (unlabelled) and -1 (negative), or booleans, "
-        f"got {listed}{more}; for another coding use "
-        f"fastpu.as_labels({variable(name)}, positive=..., unlabeled=..., negative=...)"
+        f"got {listed}{more}; {advice}"
     )

@@ -15,6 +15,10 @@ _REMEDY = (
     "An out-of-bag score is NaN where every bag has the row: fit with more bags or trees, or with a smaller bag_ratio "
     "if they hold all unlabelled rows, or score rows that were held out"
 )
+_REMEDY_OF_LABELLED = (
+    "An out-of-bag score is NaN where every bag has the row, and each bag of fit_bagging_svm and PUBaggingClassifier "
+    "has all labelled rows: score rows that were held out, or take a forest, which scores labelled rows too"
+)
 
 
 def rows_with_scores(
@@ -31,8 +35,9 @@ def rows_with_scores(
     for kind, rows in kinds.items():
         n_all, n_scored = int(rows.sum()), int((rows & has_score).sum())
         if n_all and not n_scored:
+            remedy = _REMEDY_OF_LABELLED if kind.startswith("labelled") else _REMEDY
             raise ValueError(
-                f"{name} must hold a number for at least one {kind} row for {user}, got NaN for all {n_all}. {_REMEDY}"
+                f"{name} must hold a number for at least one {kind} row for {user}, got NaN for all {n_all}. {remedy}"
             )
         if n_scored < n_all:
             left_out.append(f"{n_all - n_scored} of {n_all} {kind} rows")

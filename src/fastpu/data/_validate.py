@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -116,6 +117,8 @@ def as_real_array(value: object, name: str) -> NDArray[Any]:
             hint = f"; use {floats} if they are numbers"
             if are_texts(array):
                 hint += ", or scikit-learn's TfidfVectorizer().fit_transform if they are texts"
+        elif isinstance(value, (str, os.PathLike)):
+            hint = "; read the table from its file first, for example by pandas.read_csv"
         raise TypeError(
             f"{name} must hold real numbers (boolean, integer or float dtype), got {describe(value)}"
             + ("" if hasattr(value, "dtype") else f", an array of dtype {array.dtype}")

@@ -155,7 +155,8 @@ def stack(
         raise ValueError(f"at least two of P, U and N must be given, got {list(parts) or 'none'}")
     forms = {name: table_library(part) or ("sparse" if sp.issparse(part) else "dense") for name, part in parts.items()}
     if len(set(forms.values())) > 1:
-        listed = ", ".join(f"{name} {form}" for name, form in forms.items())
+        kinds = {"dense": "an array", "sparse": "a sparse matrix"}
+        listed = ", ".join(f"{name} as {kinds.get(form, f'a {form} frame')}" for name, form in forms.items())
         raise TypeError(f"P, U and N must be of one kind, got {listed}")
     form = next(iter(forms.values()))
     X, sizes = _stack_frames(parts, form) if form in _FRAMES else _stack_matrices(parts)

@@ -186,7 +186,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         DegenerateModelWarning
             If the new classifier calls all rows positive, or none, unless `k` asks for it.
         EstimateWarning
-            If `prior` is an estimate whose `allowed` shares are far from it.
+            If `prior` is an estimate whose `allowed` shares are far from it, or if unlabelled training rows have no
+            out-of-bag score (NaN), and are left out.
 
         Raises
         ------

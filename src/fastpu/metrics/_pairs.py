@@ -260,15 +260,15 @@ def _check_inside(
     error = math.sqrt((share / 3 - share**2 / 4) / n_unl + share**2 / (12 * n_pos)) / (1 - share)
     most = 2 * (1 - won) if value > 1 else 2 * won
     meaning = (
-        f"{value:.4g} from the AUC {won:.4g} between labelled and unlabelled rows, if {share:.4g} of the latter are "
-        f"positive; an AUC in [0, 1] allows {most:.4g} at most"
+        f"the AUC {won:.4g} between labelled and unlabelled rows would be {value:.4g} between positive and negative "
+        f"ones if {share:.4g} of the unlabelled rows were positive: their share is {most:.4g} at most"
     )
     if outside > _MOST_ERRORS * error:
         hint = "" if drawn_as == "single_set" else (
             ". If prior is the rate among all rows, the labelled ones included, pass scenario='single_set'"
         )  # fmt: skip
-        raise ValueError(f"prior does not fit the scores: pu_auc is {meaning}{hint}")
-    warn(f"pu_auc is {meaning}; {inside:.0f} is returned", EstimateWarning)
+        raise ValueError(f"prior does not fit the scores: {meaning}{hint}")
+    warn(f"pu_auc: {meaning}. {inside:.0f} is returned", EstimateWarning)
 
 
 @answers_unknown_keywords

@@ -11,6 +11,7 @@ from fastpu.common._params import check_float, check_k
 from fastpu.common._text import describe
 from fastpu.common._types import LabelsLike
 from fastpu.common._warn import warn
+from fastpu.data._missing_scores import rows_with_scores
 from fastpu.data._validate import check_labels
 from fastpu.exceptions import EstimateWarning
 from fastpu.model._lazy import computed
@@ -30,15 +31,15 @@ class CutRows:
     def out_of_bag(
         cls, scores: NDArray[np.float64], is_unlabelled: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
     ) -> CutRows:
-        """Return the unlabelled training rows that some bag has left out, by their scores; ValueError without any."""
-        rows = is_unlabelled & ~np.isnan(scores)
-        if weights is not None:
-            rows &= weights > 0
+        """Return the unlabelled training rows with a score; warn of those without, and raise ValueError if none has."""
+        counted = is_unlabelled if weights is None else is_unlabelled & (weights > 0)
+        rows = counted & ~np.isnan(scores)
         if not rows.any():
             raise ValueError(
                 "X_unl must be given for with_threshold, got None: no unlabelled training row has an out-of-bag score, "
                 "as every bag holds all of them; pass unlabelled rows that the model was not fitted to"
             )
+        rows_with_scores("with_threshold", "scores", scores, {"unlabelled training": counted})
         mass = None if weights is None or np.ptp(weights[rows]) == 0 else weights[rows]
         return cls(scores[rows], mass, "unlabelled training rows, by their out-of-bag scores,")
 

@@ -13,6 +13,7 @@ from fastpu.common._params import check_choice
 from fastpu.common._threads import resolve_n_threads
 from fastpu.common._types import LabelsLike, MatrixLike, Scenario, VectorLike
 from fastpu.common._warn import warn
+from fastpu.data._missing_scores import KINDS, rows_with_scores
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.data._tables import is_lazy
 from fastpu.data._validate import check_labels, check_sample_weight
@@ -57,7 +58,8 @@ class Model(ScoringModel, is_base=True):
     objective : ndarray of float64
         Value of the objective after each iteration that the model keeps.
     history : mapping of str to ndarray
-        What the loop recorded, one entry for every iteration.
+        What the loop recorded: a read-only dict of arrays, with one entry for every iteration. Of boosted trees some
+        arrays may have more entries than others.
     params : mapping of str to object
         The name of the function that made the model ("method"), and those of its arguments that influence the result.
     calibration : str or None
@@ -128,8 +130,9 @@ class Model(ScoringModel, is_base=True):
         DegenerateModelWarning
             If the new model calls all rows positive, or none, unless `k` asks for it.
         EstimateWarning
-            If `prior` is an estimate whose `allowed` shares are far from it. The warning and `threshold_rule` say how
-            many rows the ends of `allowed` would call positive.
+            - If `prior` is an estimate whose `allowed` shares are far from it. The warning and `threshold_rule` say how
+              many rows the ends of `allowed` would call positive.
+            - If unlabelled training rows have no out-of-bag score (NaN): they are left out.
 
         Raises
         ------
@@ -228,6 +231,7 @@ class Model(ScoringModel, is_base=True):
             - If the mean of "isotonic" over U misses the prior by more than a quarter of it.
             - If `prior` is an estimate whose `allowed` shares are far from it, because probabilities are proportional
               to the prior.
+            - If labelled positive or unlabelled training rows have no out-of-bag score (NaN): they are left out.
 
         Raises
         ------
@@ -277,6 +281,10 @@ class Model(ScoringModel, is_base=True):
         weights = check_sample_weight(computed(sample_weight), scores.size)
         warn_of_other_order(X, y=y, sample_weight=sample_weight)
         scored = GroupScores(scores, labels, weights, has_score)
+        if X is None:
+            weighs = True if weights is None else weights > 0
+            kinds = {KINDS[label]: (labels == label) & weighs for label in (1, 0)}
+            rows_with_scores("with_probabilities", "scores", scores, kinds)
         share = proper_prior(number, drawn_as, n_pos=scored.mass_pos, n_unl=scored.mass_unl, n_neg=scored.mass_neg)
         return self._with_calibration(method, scored, share, caller="with_probabilities")
 

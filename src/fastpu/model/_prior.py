@@ -82,6 +82,11 @@ def check_scenario(value: object) -> Scenario:
 def check_prior(value: object, name: str = "prior") -> float:
     """Return a class prior, in (0, 1): a number, or the value of a PriorEstimate."""
     number = value.value if isinstance(value, PriorEstimate) else value
+    if isinstance(value, PriorEstimate) and number in (0.0, 1.0):
+        raise ValueError(
+            f"{name} must be a number in (0, 1), got an estimate of {number:g}, by which "
+            f"{'no' if number == 0 else 'every'} row is positive: check more rows, or pass a number that you believe in"
+        )
     return check_float(name, number, low=0, high=1, open_low=True, open_high=True)
 
 

@@ -18,10 +18,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fastpu.common._frozen import FrozenMapping, LateMapping
+from fastpu.common._warn import silenced
 from fastpu.data._frames import take_rows
 from fastpu.data._tables import known_table, table_library
 from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.data.binned_features import BinnedFeatures
+from fastpu.exceptions import LabelWarning
 from fastpu.model._profile import HasProfile, as_dense, of_columns, totals
 
 MOST_ROWS = 2000
@@ -88,11 +90,13 @@ def _draw_rows(X: object, y: object, sample_weight: object) -> DrawnRows | None:
 
 def numbers_to_draw(n_rows: int, y: object, sample_weight: object) -> NDArray[np.int64]:
     """Return the numbers of the rows that a profile is made of, ascending."""
-    weights = check_sample_weight(sample_weight, n_rows)
+    with silenced(LabelWarning):  # the fit has said what there is to say of them
+        weights = check_sample_weight(sample_weight, n_rows)
+        labels = None if y is None else check_labels(y, n_rows)
     is_counted = None if weights is None else weights > 0
     is_drawn = is_counted
-    if y is not None:
-        is_unlabelled = check_labels(y, n_rows) == 0
+    if labels is not None:
+        is_unlabelled = labels == 0
         is_unlabelled = is_unlabelled if is_counted is None else is_unlabelled & is_counted
         is_drawn = is_unlabelled if is_unlabelled.any() else is_counted
     numbers = np.arange(n_rows) if is_drawn is None else np.flatnonzero(is_drawn)

@@ -128,7 +128,7 @@ def score_histogram(
     model : Model
         A fitted model, or any object with `decision_function` (and `threshold`, if that is not 0).
     X : array-like, sparse matrix, DataFrame or BinnedFeatures of shape (n, d)
-        Rows to score, best rows that the model was not fitted to.
+        Rows to score. Take rows that the model was not fitted to.
     y : array-like of shape (n,)
         Labels: +1 for positive rows, 0 for unlabelled rows, -1 for negative rows. True labels {1, -1} are taken too.
     bins : int, default 50

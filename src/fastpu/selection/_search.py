@@ -1,12 +1,10 @@
-"""The search over a grid and from its best point, grids of kernel machines, and the table of what was tried."""
+"""The search over a grid and from its best point, and the table of what was tried."""
 
 from __future__ import annotations
 
 import numbers
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,12 +12,12 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import value_key
 from fastpu.common._text import short
-from fastpu.common._warn import recorded, warn
+from fastpu.common._warn import warn
 from fastpu.exceptions import ConvergenceWarning, FailedFitWarning
 from fastpu.selection._grid import FitSignature, Grid, MovedPoint
+from fastpu.selection._kernel_grid import fit_kernel_grid
 from fastpu.selection._splits import FoldSplits, Split
-from fastpu.selection._trials import FLAWS, Outcome, TrialSetup, flaws_of, judged, make_lines, run_all
-from fastpu.svm._grid import FoldData, SvmGrid
+from fastpu.selection._trials import FLAWS, Outcome, TrialSetup, make_lines, run_all
 
 _TIE = 1e-12  # scores that differ by less count as equal, since means over folds are rounded
 _MOST_ROUNDS = 1000  # most moves by ten per cent
@@ -89,7 +87,7 @@ class Search:
     def _try(self, points: list[dict[str, Any]], stage: str) -> None:
         outcomes = None
         if isinstance(self.source, FoldSplits):
-            outcomes = _fit_kernel_grid(self.setup, self.source, self.grid.names, points, self.n_threads)
+            outcomes = fit_kernel_grid(self.setup, self.source, self.grid.names, points, self.n_threads)
         if outcomes is None:
             outcomes = self._by_lines(points)
         self.points += points
@@ -171,42 +169,3 @@ def _column(values: list[Any]) -> NDArray[Any]:
     column: NDArray[Any] = np.empty(len(values), dtype=object)
     column[:] = values
     return column
-
-
-# ---- Grids of kernel machines: fits to all folds share work, and score the rows held out on the way ----
-
-
-def _fit_kernel_grid(
-    setup: TrialSetup,
-    source: FoldSplits,
-    names: Iterable[str],
-    points: Sequence[Mapping[str, Any]],
-    n_threads: int | None,
-) -> list[list[Outcome]] | None:
-    """Return the outcomes of points that differ in the parameters `names`, or None where fits do not share work."""
-    if not SvmGrid.takes(setup.fit, set(names), setup.arguments):
-        return None
-    threads = {} if n_threads is None else {"n_threads": n_threads}
-    start = time.perf_counter()
-    folds = []
-    for train, held_out in source.folds:
-        by_row = {name: values[train] for name, values in source.by_row.items()}
-        folds.append(FoldData(train.astype(np.int64), held_out.astype(np.int64), source.labels[train], by_row))
-    try:
-        fits = SvmGrid(setup.fit, source.rows.X, {**setup.arguments, **threads}).solve(points, folds)
-    except (ArithmeticError, ValueError):
-        return None  # fitted one by one, only the points that caused the error fail
-    seconds = (time.perf_counter() - start) / (len(points) * len(fits))
-    outcomes: list[list[Outcome]] = [[] for _ in points]
-    for split, of_fold in zip(source, fits, strict=True):
-        for i, fit in enumerate(of_fold):
-            with recorded() as caught:
-                fit.warn()
-            threshold = fit.threshold
-            scores_alone = SimpleNamespace(
-                decision_function=lambda _, scores=fit.held_out_scores: scores, threshold=threshold
-            )
-            # A criterion of the user's wants a model, the others its scores alone.
-            model = scores_alone if setup.criterion.needs_scores_alone else fit.model()
-            outcomes[i].append(judged(setup, split, model, flaws_of(caught), seconds, caught))
-    return outcomes

@@ -30,10 +30,15 @@ _COLLAPSED = ("no_negative", "collapse")
 
 @dataclass(frozen=True)
 class TrialSetup:
-    """What all trials share: the fit and its other arguments, the criterion, the flaws to accept."""
+    """What all trials share: the fit and its other arguments, the criterion, the flaws to accept.
+
+    `arguments` is a mapping, because the fit may be a function of the user's with arguments of any name. `n_threads` is
+    for each fit and for its scores, None for their defaults.
+    """
 
     fit: Callable[..., Any]
     arguments: Mapping[str, Any]
+    n_threads: int | None
     criterion: Criterion
     admitted: tuple[str, ...]
 
@@ -104,10 +109,10 @@ def _run_shared(setup: TrialSetup, split: Split, line: Sequence[Candidate], shar
         )
     seconds = (time.perf_counter() - start) / n
     outcomes = []
-    n_threads = setup.arguments.get("n_threads")
     for i, model in enumerate(models):
         # A warning does not say which of the models it is about, but the status of the models does.
-        flaws = {flaw: text for flaw, text in flaws_of(caught).items() if _may_have(flaw, model, split, n_threads)}
+        told = flaws_of(caught)
+        flaws = {flaw: text for flaw, text in told.items() if _may_have(flaw, model, split, setup.n_threads)}
         outcomes.append(judged(setup, split, model, flaws, seconds, caught if i == 0 else ()))
     return outcomes
 
@@ -151,7 +156,7 @@ def judged(
     if not set(flaws) <= set(setup.admitted):
         return Outcome(setup.criterion.worst, status, message, seconds, others)
     try:
-        score = setup.criterion.value(model, split, setup.arguments.get("n_threads"))
+        score = setup.criterion.value(model, split, setup.n_threads)
     except (ArithmeticError, ValueError) as error:
         return Outcome(setup.criterion.worst, "failed", f"{type(error).__name__}: {error}", seconds, others)
     if math.isnan(score):

@@ -320,7 +320,8 @@ def select(
                 f"prior must be None where neither scoring nor fit needs it, got {given_prior.value:g} for scoring="
                 f"{criterion.name!r} and {arguments.function}"
             )
-    setup = TrialSetup(fit, fixed | threads_of_a_fit, criterion, _admitted(admit))
+    threads = {} if threads_of_a_fit is None else {"n_threads": threads_of_a_fit}
+    setup = TrialSetup(fit, fixed | threads, threads_of_a_fit, criterion, _admitted(admit))
     source: FoldSplits | list[Split]
     if validation is None:
         folds = _folds(cv, labels, clusters, generator, criterion)
@@ -331,7 +332,7 @@ def select(
     chosen = search.try_all()
     if refine is not None:
         chosen = search.refine(chosen, arguments)
-    threads_of_last_fit = {"n_threads": most_threads} if threads_of_a_fit else {}
+    threads_of_last_fit = {} if threads_of_a_fit is None else {"n_threads": most_threads}
     model = fit(X, labels, **{**threads_of_last_fit, **fixed}, **by_row, **search.points[chosen])
     return Selection(
         best_params=FrozenMapping(search.points[chosen]),
@@ -423,9 +424,9 @@ def _validation_rows(validation: object, criterion: Criterion) -> tuple[Any, Any
     return held_out.X, criterion.check_validation(validation[1], held_out.n_rows)
 
 
-def _processes(threads: int | None, arguments: FitSignature) -> tuple[int, dict[str, int]]:
-    """Return the number of processes, and the `n_threads` of a fit in each of them."""
+def _processes(threads: int | None, arguments: FitSignature) -> tuple[int, int | None]:
+    """Return the number of processes, and the `n_threads` of a fit in each of them; None for a fit that takes none."""
     if threads is None:
-        return 1, {}
+        return 1, None
     jobs = 1 if find_spec("joblib") is None else threads
-    return jobs, {"n_threads": threads // jobs} if arguments.takes("n_threads") else {}
+    return jobs, threads // jobs if arguments.takes("n_threads") else None

@@ -39,7 +39,7 @@ def fit_points(
     matrix = check_training_rows(X, first.options.kernel, first.method.function)
     if len(points) == 1 or callback is not None or progress or not shares_work(first.options.kernel):
         return [_fit_point(matrix, y, point, callback, progress) for point in points]
-    everything = FoldData(np.arange(matrix.n_rows), np.empty(0, dtype=np.int64), y, {})
+    everything = FoldData(np.arange(matrix.n_rows), np.empty(0, dtype=np.int64), y)
     fits = solve_grid(matrix, [everything], [points])[0]
     for fit in fits:
         fit.warn()

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fastpu import _core
-from fastpu.common._sharing import unwrapped
+from fastpu.common._types import LabelsLike
 from fastpu.data._matrix import Matrix
-from fastpu.kernels._check_rows import check_training_rows
 from fastpu.kernels._kernel import Kernel, KernelOptions, resolve_gamma, value_dtype
 from fastpu.svm._kernel_solver import KernelRows, SolverEnd, SvmFit, history_of
-from fastpu.svm._svm_point import SvmPoint, defaults_of, options_of, point_of
+from fastpu.svm._svm_point import SvmPoint
 from fastpu.svm._svm_problem import SvmProblem
 from fastpu.svm._svm_warnings import warn_of_failures
 from fastpu.svm.kernel_machine import KernelMachine
@@ -25,12 +23,11 @@ _KERNELS = ("rbf", "poly", "precomputed")  # linear has solvers of its own; with
 
 @dataclass(frozen=True)
 class FoldData:
-    """Numbers of the rows to fit to and to score, labels of the former, and arguments with an entry for each."""
+    """Numbers of the rows to fit to and of the rows to score, and the labels of the former."""
 
     train: NDArray[np.int64]
     held_out: NDArray[np.int64]
-    labels: Any
-    by_row: Mapping[str, Any]
+    labels: LabelsLike | None
 
 
 @dataclass(frozen=True)
@@ -96,34 +93,6 @@ def solve_grid(matrix: Matrix, folds: Sequence[FoldData], points: Sequence[Seque
     for (k, _), chain, solution in zip(chains, chains.values(), solutions, strict=True):
         fits[k] |= chain.fits(solution)
     return [[of_fold[i] for i in range(len(of_fold))] for of_fold in fits]
-
-
-class SvmGrid:
-    """A grid as a search has it: a fit function, the arguments that all fits have in common, and the rows of all folds.
-
-    Points are dicts of the arguments that differ.
-    """
-
-    def __init__(self, fit: Callable[..., Any], X: object, arguments: Mapping[str, Any]) -> None:
-        self._fit, self._arguments = fit, arguments
-        # Of columns on different scales the last fit of the search, to all rows, warns.
-        self.matrix = check_training_rows(X, options_of(fit, arguments).kernel, unwrapped(fit).__name__, warns=False)
-
-    @staticmethod
-    def takes(fit: Callable[..., Any], names: set[str], arguments: Mapping[str, Any]) -> bool:
-        """Tell whether fits with these arguments, which differ in the parameters `names` alone, share work."""
-        if not hasattr(unwrapped(fit), "svm_method") or not names <= set(unwrapped(fit).takes_many):
-            return False
-        values = {**defaults_of(fit), **arguments}
-        kernel = values["kernel"]
-        return isinstance(kernel, str) and kernel in _KERNELS and values["callback"] is None and not values["progress"]
-
-    def solve(self, points: Sequence[Mapping[str, Any]], folds: Sequence[FoldData]) -> list[list[GridFit]]:
-        """Return, for each fold, the fit of each point; raise ValueError if one is not as the function wants it."""
-        checked = [
-            [point_of(self._fit, {**self._arguments, **fold.by_row, **point}) for point in points] for fold in folds
-        ]
-        return solve_grid(self.matrix, folds, checked)
 
 
 class _Chain:

@@ -1,4 +1,8 @@
-"""The arguments of each SVM that belong neither to the kernel nor to the solver, and the problem that they make."""
+"""The arguments of each SVM that belong neither to the kernel nor to the solver, and the problem that they make.
+
+`point` of each class takes the arguments of its fit function by their names, with single values. The fit function calls
+it for every machine that it is to fit, and `select` for every point of a grid.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,12 @@ from typing import ClassVar
 import numpy as np
 
 from fastpu.common._params import check_float
-from fastpu.common._types import LabelsLike, VectorLike
+from fastpu.common._types import GammaLike, KernelLike, LabelsLike, VectorLike
 from fastpu.data._training_rows import require_both
 from fastpu.data._validate import check_labels, check_sample_weight
 from fastpu.svm._row_costs import cost_per_row
+from fastpu.svm._svm_options import SvmOptions
+from fastpu.svm._svm_point import SvmPoint
 from fastpu.svm._svm_problem import ProblemKind, SvmMethod, SvmProblem, check_supervised
 
 _BOTH = ("positive", "negative")
@@ -32,13 +38,39 @@ class BiasedSvm(SvmMethod):
     kind: ClassVar[ProblemKind] = "c_svm"
 
     @staticmethod
-    def checked(*, C: float, C_pos: float, C_unl: float, sample_weight: VectorLike | None) -> BiasedSvm:
-        return BiasedSvm(
+    def point(
+        *,
+        C: float,
+        C_pos: float,
+        C_unl: float,
+        sample_weight: VectorLike | None,
+        kernel: KernelLike,
+        gamma: GammaLike,
+        degree: int,
+        coef0: float,
+        cache_mb: float,
+        tol: float,
+        max_iter: int | None,
+        n_threads: int | None,
+    ) -> SvmPoint:
+        """Return one machine of `fit_bsvm`; raise ValueError or TypeError if an argument is wrong."""
+        method = BiasedSvm(
             C=check_float("C", C, low=0, open_low=True),
             C_pos=check_float("C_pos", C_pos, low=0, open_low=True),
             C_unl=check_float("C_unl", C_unl, low=0, open_low=True),
             sample_weight=sample_weight,
         )
+        options = SvmOptions.checked(
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            cache_mb=cache_mb,
+            tol=tol,
+            max_iter=max_iter,
+            n_threads=n_threads,
+        )
+        return SvmPoint(method, options)
 
     def problem(self, y: LabelsLike | None, n_rows: int) -> SvmProblem:
         labels = check_labels(y, n_rows, pu_only=self.function)
@@ -66,8 +98,33 @@ class CSvm(SvmMethod):
     kind: ClassVar[ProblemKind] = "c_svm"
 
     @staticmethod
-    def checked(*, C: float, sample_cost: VectorLike | None, sample_weight: VectorLike | None) -> CSvm:
-        return CSvm(check_float("C", C, low=0, open_low=True), sample_cost, sample_weight)
+    def point(
+        *,
+        C: float,
+        sample_cost: VectorLike | None,
+        sample_weight: VectorLike | None,
+        kernel: KernelLike,
+        gamma: GammaLike,
+        degree: int,
+        coef0: float,
+        cache_mb: float,
+        tol: float,
+        max_iter: int | None,
+        n_threads: int | None,
+    ) -> SvmPoint:
+        """Return one machine of `fit_svm`; raise ValueError or TypeError if an argument is wrong."""
+        method = CSvm(check_float("C", C, low=0, open_low=True), sample_cost, sample_weight)
+        options = SvmOptions.checked(
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            cache_mb=cache_mb,
+            tol=tol,
+            max_iter=max_iter,
+            n_threads=n_threads,
+        )
+        return SvmPoint(method, options)
 
     def problem(self, y: LabelsLike | None, n_rows: int) -> SvmProblem:
         labels = check_supervised(y, n_rows, self.function)
@@ -92,8 +149,32 @@ class NuSvm(SvmMethod):
     kind: ClassVar[ProblemKind] = "nu_svm"
 
     @staticmethod
-    def checked(*, nu: float, sample_weight: VectorLike | None) -> NuSvm:
-        return NuSvm(check_float("nu", nu, low=0, high=1, open_low=True), sample_weight)
+    def point(
+        *,
+        nu: float,
+        sample_weight: VectorLike | None,
+        kernel: KernelLike,
+        gamma: GammaLike,
+        degree: int,
+        coef0: float,
+        cache_mb: float,
+        tol: float,
+        max_iter: int | None,
+        n_threads: int | None,
+    ) -> SvmPoint:
+        """Return one machine of `fit_nu_svm`; raise ValueError or TypeError if an argument is wrong."""
+        method = NuSvm(check_float("nu", nu, low=0, high=1, open_low=True), sample_weight)
+        options = SvmOptions.checked(
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            cache_mb=cache_mb,
+            tol=tol,
+            max_iter=max_iter,
+            n_threads=n_threads,
+        )
+        return SvmPoint(method, options)
 
     def problem(self, y: LabelsLike | None, n_rows: int) -> SvmProblem:
         labels = check_supervised(y, n_rows, self.function)
@@ -125,8 +206,32 @@ class OneClassSvm(SvmMethod):
     kind: ClassVar[ProblemKind] = "one_class"
 
     @staticmethod
-    def checked(*, nu: float, sample_weight: VectorLike | None) -> OneClassSvm:
-        return OneClassSvm(check_float("nu", nu, low=0, high=1, open_low=True), sample_weight)
+    def point(
+        *,
+        nu: float,
+        sample_weight: VectorLike | None,
+        kernel: KernelLike,
+        gamma: GammaLike,
+        degree: int,
+        coef0: float,
+        cache_mb: float,
+        tol: float,
+        max_iter: int | None,
+        n_threads: int | None,
+    ) -> SvmPoint:
+        """Return one machine of `fit_one_class_svm`; raise ValueError or TypeError if an argument is wrong."""
+        method = OneClassSvm(check_float("nu", nu, low=0, high=1, open_low=True), sample_weight)
+        options = SvmOptions.checked(
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            cache_mb=cache_mb,
+            tol=tol,
+            max_iter=max_iter,
+            n_threads=n_threads,
+        )
+        return SvmPoint(method, options)
 
     def problem(self, y: LabelsLike | None, n_rows: int) -> SvmProblem:
         del y

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fastpu.common._params import check_one_length, entries_of, is_sequence
-from fastpu.common._sharing import unwrapped
 from fastpu.common._text import describe
 from fastpu.svm._svm_options import SvmOptions
 from fastpu.svm._svm_problem import SvmMethod
@@ -37,28 +34,3 @@ def entries_together(**values: Any) -> list[tuple[Any, ...]]:
     check_one_length({name: len(sequence) for name, sequence in sequences.items()})
     n_models = next((len(sequence) for sequence in sequences.values()), 1)
     return [tuple(value[i] if name in sequences else value for name, value in values.items()) for i in range(n_models)]
-
-
-def defaults_of(fit: Callable[..., Any]) -> dict[str, Any]:
-    """Return the keyword-only arguments of a fit function with their defaults."""
-    parameters = inspect.signature(fit).parameters.values()
-    return {parameter.name: parameter.default for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY}
-
-
-def options_of(fit: Callable[..., Any], keywords: Mapping[str, Any]) -> SvmOptions:
-    """Return the checked arguments of the kernel and the solver in a call of `fit` with these keywords."""
-    values = {**defaults_of(fit), **keywords}
-    names = inspect.signature(SvmOptions.checked).parameters
-    return SvmOptions.checked(**{name: values[name] for name in names if name in values})
-
-
-def point_of(fit: Callable[..., Any], keywords: Mapping[str, Any]) -> SvmPoint:
-    """Return the point that `fit` would be called for with these keywords, which a search has as a dict.
-
-    The function's mark `svm_method` is the class of its own arguments.
-    """
-    values = {**defaults_of(fit), **keywords}
-    checked = unwrapped(fit).svm_method.checked
-    return SvmPoint(
-        checked(**{name: values[name] for name in inspect.signature(checked).parameters}), options_of(fit, keywords)
-    )

@@ -46,7 +46,8 @@ class SvmProblem:
 class SvmMethod(ABC):
     """The arguments of one fit function that belong neither to the kernel nor to the solver, checked.
 
-    The fields of a subclass are named as the arguments are, and its function `checked` takes them by these names.
+    The fields of a subclass are named as the arguments are. Its function `point` takes these by their names, and with
+    them the arguments of the kernel and of the solver.
     """
 
     function: ClassVar[str]

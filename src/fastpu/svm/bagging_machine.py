@@ -104,5 +104,9 @@ class BaggingSVM(KernelMachine):
 
     def _rows_to_cut(self, y: LabelsLike | None) -> CutRows:
         scores = self.oob_decision_function
-        rows = ~np.isnan(scores) if y is None else unlabelled_rows(y, scores.size, None)
+        if y is None:
+            rows = ~np.isnan(scores)
+            rows[self.bags.ravel()] = True  # an unlabelled row without a score is in every bag
+        else:
+            rows = unlabelled_rows(y, scores.size, None)
         return CutRows.out_of_bag(scores, rows)

@@ -14,8 +14,7 @@ from fastpu.common._types import GammaLike, KernelLike, LabelsLike, MatrixLike, 
 from fastpu.model._with_profile import with_profiles
 from fastpu.svm._fit_points import fit_points
 from fastpu.svm._svm_methods import BiasedSvm
-from fastpu.svm._svm_options import SvmOptions
-from fastpu.svm._svm_point import SvmPoint, entries_together
+from fastpu.svm._svm_point import entries_together
 from fastpu.svm.kernel_machine import KernelMachine
 from fastpu.svm.svm_round import SvmRound
 
@@ -152,18 +151,19 @@ def fit_bsvm(
     array([-1, -1,  1,  1, -1,  1])
     """
     points = [
-        SvmPoint(
-            BiasedSvm.checked(C=cost, C_pos=cost_pos, C_unl=cost_unl, sample_weight=sample_weight),
-            SvmOptions.checked(
-                kernel=kernel,
-                gamma=width,
-                degree=degree,
-                coef0=coef0,
-                cache_mb=cache_mb,
-                tol=tol,
-                max_iter=max_iter,
-                n_threads=n_threads,
-            ),
+        BiasedSvm.point(
+            C=cost,
+            C_pos=cost_pos,
+            C_unl=cost_unl,
+            sample_weight=sample_weight,
+            kernel=kernel,
+            gamma=width,
+            degree=degree,
+            coef0=coef0,
+            cache_mb=cache_mb,
+            tol=tol,
+            max_iter=max_iter,
+            n_threads=n_threads,
         )
         for cost, cost_pos, cost_unl, width in entries_together(C=C, C_pos=C_pos, C_unl=C_unl, gamma=gamma)
     ]
