@@ -25,7 +25,6 @@ from real_rows import (
 from shared import load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
