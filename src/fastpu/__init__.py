@@ -70,7 +70,10 @@ _WITH_EXTRAS = ("dask", "estimators")  # modules that need optional packages, im
 def __getattr__(name: str) -> object:
     if name in _WITH_EXTRAS:
         return _import_module(f"fastpu.{name}")
-    raise AttributeError(f"module 'fastpu' has no attribute {name!r}")
+    modules = audit, baselines, datasets, exceptions, metrics, models, objectives, plot, priors
+    place = "fastpu.estimators" if name.endswith("Classifier") else ""
+    place = next((module.__name__ for module in modules if name in module.__all__), place)
+    raise AttributeError(f"module 'fastpu' has no attribute {name!r}" + (f"; look in {place}" if place else ""))
 
 
 def __dir__() -> list[str]:

@@ -66,7 +66,8 @@ def test_models_take_it_for_thresholds_and_say_how_sure_they_are():
     at, by_number = (model.with_threshold(prior=prior, X_unl=unlabeled) for prior in (found, found.value))
     low, high = (round(end * scores.size) for end in found.interval)
     assert at.threshold == by_number.threshold
-    assert at.threshold_rule == f"{by_number.threshold_rule} ({low} to {high} by the interval of the prior)"
+    rule, of_others = by_number.threshold_rule.split(";")
+    assert at.threshold_rule == f"{rule} ({low} to {high} by the interval of the prior);{of_others}"
 
 
 def test_a_classifier_keeps_it():

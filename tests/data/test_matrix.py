@@ -60,6 +60,8 @@ def test_messages_use_the_name_of_the_argument():
     for name in ("table.csv", pathlib.Path("table.csv")):
         text = refused(TypeError, "X must hold real numbers", check_matrix, name)
         assert text.endswith("read the table from its file first, for example by pandas.read_csv")
+    text = refused(TypeError, "X must hold real numbers", check_matrix, {"a": [1.0]})
+    assert text.endswith("make a frame of it: pandas.DataFrame(X)")
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -163,3 +163,9 @@ def test_one_row_with_a_score_makes_no_prior():
     scores, _ = scored()
     text = "y must have at least two positive rows with a score for bbe, got 1"
     refused(ValueError, text, bbe, None, Y, scores=np.where((Y == 1) & (np.arange(Y.size) > 0), np.nan, scores))
+
+
+def test_scores_that_a_model_does_not_have_are_asked_for():
+    text = "scores must be given, got None: a model without bags has no out-of-bag scores"
+    refused(TypeError, text, metrics.lift_at_k, Y, None, 30)
+    refused(ValueError, "prior must be a number in (0, 1), got 30.0; 30 % is 0.3", metrics.pu_auc, Y, Y, prior=30)

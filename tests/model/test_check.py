@@ -73,6 +73,23 @@ def test_rows_of_the_same_kind_are_like_the_training_rows(model):
         assert abs(column(check, "age").missing_before - 0.1) < 0.03
 
 
+def test_chance_alone_explains_some_more_or_fewer_positive_rows():
+    """By out-of-bag scores: those of other models are not such as new rows have."""
+    table, truth = drawn(3000, 0)
+    y = truth & (np.arange(3000) % 2 == 0)
+    forest = TREES["forest"](table, y).with_threshold(prior=0.1)
+    inside, n_batches = 0, 40
+    for seed in range(1, n_batches + 1):
+        check = forest.check(drawn(300, seed)[0])
+        low, high = check.positive_range
+        inside += low <= check.positive <= high
+    assert inside >= 0.75 * n_batches
+    assert f" of the training rows (by chance alone {low:.2%} to {high:.2%} in nine of ten batches)" in str(check)
+    check = TREES["boosted trees"](table, y).check(table[:300])
+    assert np.isnan(check.positive_range).all()
+    assert "by chance" not in str(check)
+
+
 def test_lost_shifted_and_new_entries_are_told_column_by_column(model):
     batch, _ = drawn(1000, 1)
     batch = batch.assign(amount=np.nan, age=batch["age"] + 40)

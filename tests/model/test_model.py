@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from fastpu.exceptions import DegenerateModelWarning
 from fastpu.model import _record
@@ -211,7 +212,11 @@ def test_the_threshold_can_match_a_prior(rng):
     assert np.sum(matched.predict(X) == 1) == 60
     scores = np.sort(model.decision_function(X))
     assert matched.threshold == 0.5 * scores[139] + 0.5 * scores[140]
-    assert matched.threshold_rule == "prior 0.3: 60 of 200 unlabelled rows positive"
+    exact = binomtest(60, 200).proportion_ci(0.9)
+    assert matched.threshold_rule == (
+        f"prior 0.3: 60 of 200 unlabelled rows positive; of all rows like these {exact.low:.3g} to {exact.high:.3g} "
+        f"(90 % interval)"
+    )
     assert matched.coef is model.coef
     assert model.threshold == 0.25
     assert model.threshold_rule == "zero"

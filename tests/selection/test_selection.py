@@ -43,6 +43,35 @@ def folds_of(y, n=3):
 
 
 @pytest.mark.parametrize("name", SCORINGS)
+def test_the_value_of_a_criterion_counts_rows_whatever_their_groups(name, data):
+    """On the same folds, where one customer has most of the rows that are flagged."""
+    X, y, _ = data
+    options, _, _ = SCORINGS[name]
+    customer = np.where(X[:, 0] > 0.5, -1, np.arange(y.size) // 3)
+    given = {"scoring": name.split(",")[0], "cv": folds_of(y), **options}
+    by_rows, by_groups = (
+        fastpu.select(fastpu.fit_bsvm, X, y, GRID, groups=groups, **given) for groups in (None, customer)
+    )
+    assert without_seconds(by_groups.table) == without_seconds(by_rows.table)
+
+
+def test_a_splitter_gets_the_groups(data):
+    X, y, _ = data
+    customer = np.arange(y.size) // 3
+
+    class WholeGroups:
+        def split(self, X, y, groups):
+            for kind in (0, 1):
+                yield np.flatnonzero(groups % 2 != kind), np.flatnonzero(groups % 2 == kind)
+
+    given = {"scoring": "auc", "groups": customer}
+    odd, even = np.flatnonzero(customer % 2), np.flatnonzero(customer % 2 == 0)
+    chosen = fastpu.select(fastpu.fit_bsvm, X, y, GRID, cv=WholeGroups(), **given)
+    expected = fastpu.select(fastpu.fit_bsvm, X, y, GRID, cv=[(odd, even), (even, odd)], **given)
+    assert without_seconds(chosen.table) == without_seconds(expected.table)
+
+
+@pytest.mark.parametrize("name", SCORINGS)
 def test_the_table_is_that_of_a_plain_loop(name, data):
     X, y, _ = data
     options, criterion, sign = SCORINGS[name]

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, binom
 
 import fastpu
 from fastpu.exceptions import LabelWarning
@@ -163,6 +163,41 @@ def test_too_few_unlabelled_rows_say_nothing_of_a_part(fit):
     assert told(fit, X.iloc[some], y[some]) == []
     with_groups = told(FITS["forest"], X, y, groups=np.arange(y.size) // 3)  # of 3,000 rows, 1,000 customers
     assert with_groups == []
+
+
+def test_columns_that_are_not_looked_at_further_tell_nothing():
+    """The cheap look leaves out no column that one of the others would find, and many of those that none finds."""
+    rng = np.random.default_rng(1)
+    kept, told = 0, 0
+    for _ in range(3000):
+        n_bins = int(rng.integers(2, 40))
+        of_pos = rng.multinomial(rng.integers(10, 200), rng.dirichlet(np.full(n_bins, 0.3))).astype(float)
+        of_unl = rng.multinomial(rng.integers(1200, 20_000), rng.dirichlet(np.full(n_bins, 0.3))).astype(float)
+        tells = _leaks._separates(of_pos, of_unl) or _leaks._part_apart(of_pos, of_unl, of_unl.sum()) is not None
+        looked_at = _leaks._may_tell_apart(of_pos, of_unl)
+        assert looked_at or not tells
+        kept, told = kept + looked_at, told + tells
+    assert 100 < told < kept < 2500
+
+
+@pytest.mark.parametrize("n_pos", [30, 800])
+def test_columns_of_noise_are_not_looked_at_further(n_pos):
+    rng = np.random.default_rng(2)
+    of_pos, of_unl = (rng.multinomial(n, np.full(256, 1 / 256), size=50).astype(float) for n in (n_pos, 20_000))
+    assert not any(_leaks._may_tell_apart(*of_both) for of_both in zip(of_pos, of_unl, strict=True))
+
+
+@pytest.mark.parametrize("n_unl", [1211, 1500, 1800, 4000, 20_000])
+def test_an_honest_mark_of_positives_is_hardly_ever_suspected(n_unl):
+    """Of 95 % of the positives and no other row, where one unlabelled row in 200 is positive."""
+    told = 0.0
+    for n_marked in range(20):
+        counts = np.array([3.0, 57.0]), np.array([n_unl - n_marked, float(n_marked)])
+        if _leaks._part_apart(*counts, float(n_unl)) is not None:
+            told += binom.pmf(n_marked, n_unl, 0.95 * 0.005)
+    assert told < 0.0035
+    assert _leaks._part_apart(np.array([3.0, 57]), np.array([n_unl, 0.0]), float(n_unl)) == (57, 0)
+    assert _leaks._part_apart(np.array([3.0, 57]), np.array([1200.0, 0]), 1200.0) is None
 
 
 def test_a_part_is_the_purest_of_all_that_hold_half_of_the_labelled_rows():

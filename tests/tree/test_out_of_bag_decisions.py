@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import beta
 
 import fastpu
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
@@ -56,7 +57,7 @@ def test_out_of_bag_scores_of_the_unlabelled_rows_are_cut(fitted):
     by_prior, by_number = model.with_threshold(prior=0.1), model.with_threshold(k=30)
     assert by_prior.threshold == by_number.threshold == prior_threshold(scores, 0.1)
     of_rows = "30 of 300 unlabelled training rows, by their out-of-bag scores, positive"
-    assert by_prior.threshold_rule == f"prior 0.1: {of_rows}"
+    assert by_prior.threshold_rule == f"prior 0.1: {of_rows}; of all rows like these 0.0729 to 0.133 (90 % interval)"
     assert by_number.threshold_rule == f"k 30: {of_rows}"
 
 
@@ -92,7 +93,22 @@ def test_a_weight_counts_as_repetition():
     share = np.average(model.oob_decision_function[~y] > moved.threshold, weights=weights[~y])
     assert share == pytest.approx(0.1, abs=0.005)
     assert "of 280 unlabelled training rows" in moved.threshold_rule
-    assert moved.threshold_rule.endswith(f"({share:.4g} by weight)")
+    counted = weights[~y]
+    n = counted.sum() ** 2 / (counted**2).sum()  # rows that count as much, of 280
+    low, high = beta.ppf(0.05, share * n, (1 - share) * n + 1), beta.ppf(0.95, share * n + 1, (1 - share) * n)
+    assert moved.threshold_rule.endswith(
+        f"({share:.4g} by weight); of all rows like these {low:.3g} to {high:.3g} (90 % interval)"
+    )
+
+
+def test_rows_in_groups_give_no_interval_of_the_share():
+    """Thirty customers of ten rows do not count as 300 rows, and the model does not know how many there are."""
+    X, y, fresh = draw(30, 300)
+    model = fastpu.fit_forest(X, y, groups=np.arange(330) // 10, random_state=0).with_threshold(prior=0.1)
+    assert model.threshold_rule.endswith("rows, by their out-of-bag scores, positive")
+    assert model.with_threshold(prior=0.1, X_unl=fresh).threshold_rule.endswith("unlabelled rows positive")
+    assert np.isnan(model.check(fresh).positive_range).all()
+    assert "by chance" not in str(model.check(fresh))
 
 
 def test_a_model_of_an_early_version_wants_rows():
@@ -131,7 +147,7 @@ def test_rows_that_were_checked_are_left_out_by_the_labels_that_are_passed(fit):
     by_prior, by_number = model.with_threshold(prior=0.1, y=checked), model.with_threshold(k=27, y=checked)
     assert by_prior.threshold == by_number.threshold == prior_threshold(scores[~np.isnan(scores)], 0.1)
     of_rows = "27 of 270 unlabelled training rows, by their out-of-bag scores, positive"
-    assert by_prior.threshold_rule == f"prior 0.1: {of_rows}"  # and not by weight, which is the same for all of them
+    assert by_prior.threshold_rule.startswith(f"prior 0.1: {of_rows};")  # not by weight: it is the same for all
     assert by_number.threshold_rule == f"k 27: {of_rows}"
     again = model.with_threshold(prior=0.1, y=y)
     assert (again.threshold, again.threshold_rule) == (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -119,6 +120,8 @@ def as_real_array(value: object, name: str) -> NDArray[Any]:
                 hint += ", or scikit-learn's TfidfVectorizer().fit_transform if they are texts"
         elif isinstance(value, (str, os.PathLike)):
             hint = "; read the table from its file first, for example by pandas.read_csv"
+        elif isinstance(value, Mapping):
+            hint = f"; make a frame of it: pandas.DataFrame({variable(name)})"
         raise TypeError(
             f"{name} must hold real numbers (boolean, integer or float dtype), got {describe(value)}"
             + ("" if hasattr(value, "dtype") else f", an array of dtype {array.dtype}")

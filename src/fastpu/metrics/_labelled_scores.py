@@ -71,6 +71,11 @@ def check_scores(name: str, scores: VectorLike, *, n: int | None = None) -> NDAr
 
     Where integers are so large that float64 may make different ones equal, their ranks are returned in their place.
     """
+    if scores is None:
+        raise TypeError(
+            f"{name} must be given, got None: a model without bags has no out-of-bag scores, so score rows that were "
+            f"held out, by its decision_function"
+        )
     values = read_vector(name, scores, n=n)
     if max(float(values.max()), -float(values.min())) < _EXACT:
         return values

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov
 
+from fastpu.common._binomial import shares_to_expect
 from fastpu.common._frame import frame_of
 from fastpu.data._matrix import DenseMatrix
 from fastpu.model._profile import HasProfile, Profile, as_dense, is_missing, is_unseen, totals
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _LARGE_SHIFT = 0.2  # the usual rule for the population stability index
 _LARGE_SHARE = 0.05  # by which the share of missing or unseen entries is larger
 _SURE = 1e-3  # a shift of one of all columns by chance is rarer than this
+_TAIL = 0.05  # on either side of the range of the share that is called positive
 _PSI_BINS = 10
 _FEWEST_EXPECTED = 5.0  # entries of a category in a test; rarer ones are put together
 _LISTED = 5
@@ -105,6 +107,10 @@ class BatchCheck:
         How far the scores are from those of the training rows without a label (of all training rows, if all have one).
     positive, positive_before : float
         The share of rows that `predict` calls positive, in the batch and among the training rows. NaN if it is unknown.
+    positive_range : tuple of float
+        The range that holds `positive` in nine of ten batches of this size, if their rows come from the population of
+        the training rows and are drawn one by one. It allows for chance in both. (NaN, NaN) unless `is_out_of_bag`, and
+        for trees that were fitted to groups.
     missing, missing_before, nonzero, nonzero_before : float
         The shares of all entries that are missing, and that are not zero, in the batch and among the training rows.
     is_out_of_bag : bool
@@ -118,6 +124,7 @@ class BatchCheck:
     scores: Shift
     positive: float
     positive_before: float
+    positive_range: tuple[float, float]
     missing: float
     missing_before: float
     nonzero: float
@@ -138,7 +145,7 @@ class BatchCheck:
             )
         parts = [
             f"{self.n_rows} rows compared with {self.n_before} training rows: {called}, {self.positive_before:.2%} of "
-            f"the training rows"
+            f"the training rows{self._range_text()}"
         ]
         if self.columns:
             found = [
@@ -160,6 +167,10 @@ class BatchCheck:
         return ".\n".join(parts) + "."
 
     __repr__ = __str__
+
+    def _range_text(self) -> str:
+        low, high = self.positive_range
+        return "" if math.isnan(low) else f" (by chance alone {low:.2%} to {high:.2%} in nine of ten batches)"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the columns as a pandas frame, one row each, with the scores as the last row.
@@ -190,6 +201,9 @@ def batch_check(model: HasProfile, matrix: Any, scores: NDArray[np.float64]) -> 
     training_scores = profile.get("scores", np.empty(0))
     dense = as_dense(matrix)
     has_columns = "missing" in profile and dense is not None
+    is_out_of_bag = bool(profile["is_out_of_bag"][0]) if profile else False
+    n_scored, called = training_scores.size, int(np.count_nonzero(training_scores > model.threshold))
+    has_range = is_out_of_bag and n_scored > 0 and not model._has_groups()
     now = {name: float(share[0]) for name, share in totals(matrix).items()}
     then = {name: float(profile[name][0]) for name in now if name in profile}
     return BatchCheck(
@@ -198,12 +212,13 @@ def batch_check(model: HasProfile, matrix: Any, scores: NDArray[np.float64]) -> 
         columns=_columns(model, profile, dense) if has_columns and dense is not None else (),
         scores=_shift_of_scores(scores, training_scores),
         positive=float(np.mean(scores > model.threshold)),
-        positive_before=float(np.mean(training_scores > model.threshold)) if training_scores.size else math.nan,
+        positive_before=called / n_scored if n_scored else math.nan,
+        positive_range=shares_to_expect(called, n_scored, scores.size, _TAIL) if has_range else (math.nan, math.nan),
         missing=now.get("missing_total", math.nan),
         missing_before=then.get("missing_total", math.nan),
         nonzero=now.get("nonzero_total", math.nan),
         nonzero_before=then.get("nonzero_total", math.nan),
-        is_out_of_bag=bool(profile["is_out_of_bag"][0]) if profile else False,
+        is_out_of_bag=is_out_of_bag,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fastpu.common._binomial import share_interval
 from fastpu.common._params import check_float, check_k
 from fastpu.common._text import describe
 from fastpu.common._types import LabelsLike
@@ -18,18 +19,29 @@ from fastpu.model._lazy import computed
 from fastpu.model._prior import PriorEstimate, check_prior, said_of_wide
 from fastpu.model._threshold import matched_threshold, prior_threshold
 
+_TAIL = 0.05  # on either side of the interval of the share above a threshold
+
 
 @dataclass(frozen=True)
 class CutRows:
-    """Scores of unlabelled rows that a threshold divides, and their weights; `what` names them after their number."""
+    """Scores of unlabelled rows that a threshold divides, and their weights; `what` names them after their number.
+
+    If `are_grouped`, rows belong together and do not count for as many that are drawn by themselves.
+    """
 
     scores: NDArray[np.float64]
     weights: NDArray[np.float64] | None = None
     what: str = "unlabelled rows"
+    are_grouped: bool = False
 
     @classmethod
     def out_of_bag(
-        cls, scores: NDArray[np.float64], is_unlabelled: NDArray[np.bool_], weights: NDArray[np.float64] | None = None
+        cls,
+        scores: NDArray[np.float64],
+        is_unlabelled: NDArray[np.bool_],
+        weights: NDArray[np.float64] | None = None,
+        *,
+        are_grouped: bool = False,
     ) -> CutRows:
         """Return the unlabelled training rows with a score; warn of those without, and raise ValueError if none has."""
         counted = is_unlabelled if weights is None else is_unlabelled & (weights > 0)
@@ -41,7 +53,21 @@ class CutRows:
             )
         rows_with_scores("with_threshold", "scores", scores, {"unlabelled training": counted})
         mass = None if weights is None or np.ptp(weights[rows]) == 0 else weights[rows]
-        return cls(scores[rows], mass, "unlabelled training rows, by their out-of-bag scores,")
+        return cls(scores[rows], mass, "unlabelled training rows, by their out-of-bag scores,", are_grouped)
+
+    def share_above(self, threshold: float) -> float:
+        """Return the share of these rows, by weight, whose score is above the threshold."""
+        above = self.scores > threshold
+        return float(above.mean() if self.weights is None else self.weights[above].sum() / self.weights.sum())
+
+    def said_of_others(self, threshold: float) -> str:
+        """Say what share of all rows like these is above the threshold, as far as these rows tell."""
+        if self.are_grouped:
+            return ""
+        w = self.weights
+        n = float(self.scores.size if w is None else w.sum() ** 2 / (w**2).sum())  # as many count as much
+        low, high = share_interval(self.share_above(threshold) * n, n, _TAIL)
+        return f"; of all rows like these {low:.3g} to {high:.3g} (90 % interval)"
 
 
 def unlabelled_rows(y: LabelsLike, n_rows: int, fitted: NDArray[np.int8] | None) -> NDArray[np.bool_]:
@@ -85,7 +111,7 @@ def threshold_of_prior(rows: CutRows, prior: float | PriorEstimate) -> tuple[flo
     threshold, positive = matched_threshold(scores, share, f"prior {share:g}", rows.weights)
     rule = f"prior {share:g}: {positive} of {n_rows} {rows.what} positive"
     if rows.weights is not None:
-        rule += f" ({rows.weights[scores > threshold].sum() / rows.weights.sum():.4g} by weight)"
+        rule += f" ({rows.share_above(threshold):.4g} by weight)"
     if isinstance(prior, PriorEstimate) and prior.interval is not None:
         fewest, most = (round(end * n_rows) for end in prior.interval)
         rule += f" ({fewest} to {most} by the interval of the prior)"
@@ -98,7 +124,7 @@ def threshold_of_prior(rows: CutRows, prior: float | PriorEstimate) -> tuple[flo
             EstimateWarning,
         )
         rule += f" ({fewest} to {most} by what the estimate of the prior allows)"
-    return threshold, rule
+    return threshold, rule + rows.said_of_others(threshold)
 
 
 def threshold_of_first(rows: CutRows, k: object) -> tuple[float, str]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._params import check_choice, check_float
 from fastpu.common._sharing import unwrapped
+from fastpu.common._text import short
 from fastpu.common._types import Scenario
 from fastpu.common._warn import warn
 from fastpu.exceptions import EstimateWarning
@@ -86,6 +87,10 @@ def check_prior(value: object, name: str = "prior") -> float:
         raise ValueError(
             f"{name} must be a number in (0, 1), got an estimate of {number:g}, by which "
             f"{'no' if number == 0 else 'every'} row is positive: check more rows, or pass a number that you believe in"
+        )
+    if isinstance(number, int | float) and 1 < number < 100:
+        raise ValueError(
+            f"{name} must be a number in (0, 1), got {short(float(number))}; {number:g} % is {number / 100:g}"
         )
     return check_float(name, number, low=0, high=1, open_low=True, open_high=True)
 

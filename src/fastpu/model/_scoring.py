@@ -70,7 +70,8 @@ class ScoringModel(ModelRecord, is_base=True):
         BatchCheck
             When printed, it says which columns have more missing entries, have new categories or have shifted, whether
             the scores have shifted, and how many rows are called positive. The batch is compared with up to 2,000
-            training rows without a label. `to_frame` gives the numbers of every column.
+            training rows without a label. By out-of-bag scores of these it also says how many positive rows chance
+            alone explains. `to_frame` gives the numbers of every column.
 
         Raises
         ------
@@ -134,6 +135,10 @@ class ScoringModel(ModelRecord, is_base=True):
     def _out_of_bag(self) -> NDArray[np.float64] | None:
         """Return scores of the training rows, labelled ones too, by parts that were not fitted to them, or None."""
         return None
+
+    def _has_groups(self) -> bool:
+        """Tell whether the model knows that its training rows belong together in groups."""
+        return False
 
     @abstractmethod
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]:

@@ -176,8 +176,7 @@ def select(
         - A number of folds >= 2. The rows of each kind of label are dealt to them separately. With `groups` the folds
           hold whole groups.
         - A sequence with a pair (numbers of training rows, numbers of held-out rows) for each fold.
-        - A splitter such as scikit-learn's `StratifiedKFold`. For one that needs groups pass ``list(cv.split(X, y,
-          groups))``.
+        - A splitter such as scikit-learn's `StratifiedKFold`. It gets `groups`, which `GroupKFold` and others heed.
     validation : (X, y), optional
         Rows and labels to judge by in place of folds. For "error" and "auc" the labels are true ones, {1, -1}, {1, 0}
         or booleans; for the other criteria they are +1 and 0 (unlabelled).
@@ -209,7 +208,8 @@ def select(
     groups : array-like of shape (n,), optional
         A label of any kind for each row, which says which rows belong together, such as those of one customer. Folds
         then hold out whole groups, so that points are judged by rows of new groups. A `fit` that takes groups gets them
-        too.
+        too. The value of a criterion on held-out rows counts rows, whatever their groups, as the metrics do: only the
+        interval of a metric depends on groups.
     admit : sequence of {"not_converged", "degenerate"}, default ()
         Which flawed models may be chosen. By default a point is inadmissible, and has the worst possible score, if any
         of its fits warns with ConvergenceWarning ("not_converged") or DegenerateModelWarning ("degenerate"). A point
@@ -396,7 +396,8 @@ def _folds(
 ) -> list[Fold]:
     criterion.check_rows(labels, "y")
     if not isinstance(cv, numbers.Integral):
-        pairs = cv.split(np.empty((labels.size, 0)), labels) if is_splitter(cv) else cv
+        grouped = () if clusters is None else (clusters,)
+        pairs = cv.split(np.empty((labels.size, 0)), labels, *grouped) if is_splitter(cv) else cv
         folds = check_folds(pairs, labels.size, others="an integer >= 2, a splitter of scikit-learn's kind,")
     else:
         n_folds = check_int("cv", cv, low=2)

@@ -24,11 +24,12 @@ def largest_share(scores: NDArray[np.float64], is_labelled: NDArray[np.bool_], n
     end of an exact interval and r by the lower end, after subtracting the rows that `n_coefs` coefficients may have
     gained by being fitted to the labelled rows. With fewer labelled rows than coefficients there is no bound but 1.
     """
-    labelled = np.sort(scores[is_labelled])[::-1]
-    unlabelled = np.sort(scores[~is_labelled])
-    n_pos, n_unl = labelled.size, unlabelled.size
+    n_pos = int(np.count_nonzero(is_labelled))
     if n_pos < n_coefs:
         return 1.0
+    labelled = np.sort(scores[is_labelled])[::-1]
+    unlabelled = np.sort(scores[~is_labelled])
+    n_unl = unlabelled.size
     ranks = np.arange(1, n_pos + 1)
     if n_pos > _MOST_THRESHOLDS:
         ranks = np.unique(np.rint(np.geomspace(1, n_pos, _MOST_THRESHOLDS)).astype(np.int64))

@@ -325,19 +325,24 @@ class TreeEnsemble(Model):
     def _out_of_bag(self) -> NDArray[np.float64] | None:
         return self.oob_decision_function
 
+    def _has_groups(self) -> bool:
+        return self.fingerprint is not None and self.fingerprint.size == 4
+
     def _rows_to_cut(self, y: LabelsLike | None) -> CutRows:
         scores, labels = self.oob_decision_function, self.training_labels
         if scores is None:
             return super()._rows_to_cut(y)
+        are_grouped = self._has_groups()
         if y is not None:
-            return CutRows.out_of_bag(scores, unlabelled_rows(y, scores.size, labels), self.training_weights)
+            rows = unlabelled_rows(y, scores.size, labels)
+            return CutRows.out_of_bag(scores, rows, self.training_weights, are_grouped=are_grouped)
         if labels is None:
             raise ValueError(
                 "X_unl must be given for with_threshold, got None: the model was saved by an earlier version of fastpu "
                 "and does not know which training rows are unlabelled; pass y, which has their labels, or unlabelled "
                 "rows that it was not fitted to"
             )
-        return CutRows.out_of_bag(scores, labels == 0, self.training_weights)
+        return CutRows.out_of_bag(scores, labels == 0, self.training_weights, are_grouped=are_grouped)
 
     def _decision_function(self, matrix: Matrix | BinnedFeatures, n_threads: int) -> NDArray[np.float64]:
         return self._sums(matrix, 0, self.n_trees, n_threads) / self.divisor
