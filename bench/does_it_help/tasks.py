@@ -25,7 +25,6 @@ from real_rows import (
 from shared import load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -46,11 +45,6 @@ _ON_MANY_COLUMNS = (
     *("fit_forest", "fit_boosted_trees, 20 bags", *_MACHINES, *_LINES, "LightGBM, set for PU"),
     "extra trees, set for PU",
 )
-
-
-def every_nth(tasks: Sequence[Task], step: int) -> set[str]:
-    """Return each table of so many, in the order of names: what is left out is settled before anything is run."""
-    return set(sorted({task.table for task in tasks if task.kind.startswith("table")})[::step])
 
 
 def tasks(folder: Path, data: Path | None) -> list[Task]:
