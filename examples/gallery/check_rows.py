@@ -25,7 +25,7 @@ digits = load_digits()
 is_eight = digits.target == 8
 eights = np.flatnonzero(is_eight)
 known = np.zeros(is_eight.size, dtype=bool)
-known[eights[np.argsort(-digits.data[eights].sum(axis=1))[:40]]] = True
+known[eights[np.argsort(-digits.data[eights].sum(axis=1), kind="stable")[:40]]] = True
 model = fastpu.fit_forest(digits.data, known, random_state=0)
 unknown = np.flatnonzero(~known)
 scores, of_known = model.oob_decision_function[unknown], model.oob_decision_function[known]
