@@ -115,12 +115,12 @@ AlignedBuffer<double> betas_of(const std::vector<PualResult>& duals, BlasMatrix<
 // alpha at the positives, and what makes the sum 0 at the unlabelled rows, for each solution of the dual.
 AlignedBuffer<double> targets_of(const std::vector<PualResult>& duals, const PualRows& rows, index_t n_rows) {
   auto targets = AlignedBuffer<double>(static_cast<index_t>(duals.size()) * n_rows, "the targets of the rows");
-  double* target = targets.data();
-  for (const PualResult& dual : duals) {
+  for (std::size_t k = 0; k < duals.size(); ++k) {
+    const PualResult& dual = duals[k];
+    double* const target = targets.data() + static_cast<index_t>(k) * n_rows;
     const double total = sum_of(dual.alpha);
     for (index_t i = 0; i < n_rows; ++i) target[i] = -total * rows.shares_unl[i];
     for (std::size_t i = 0; i < dual.alpha.size(); ++i) target[rows.pos[i]] = dual.alpha[i];
-    target += n_rows;
   }
   return targets;
 }
