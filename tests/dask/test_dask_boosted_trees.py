@@ -181,7 +181,8 @@ def test_without_dask_it_says_what_to_install(monkeypatch):
         spec.loader.exec_module(importlib.util.module_from_spec(spec))
 
 
-SOME_ROUNDS = {**FIT, "n_rounds": 60}
+#: So many rounds that a worker is gone before they are done, also where the news of a round arrives late.
+MANY_ROUNDS = {**FIT, "n_rounds": 300}
 
 
 def test_a_killed_worker_ends_the_fit():
@@ -190,19 +191,19 @@ def test_a_killed_worker_ends_the_fit():
         kill = Kill(client, 4, meeting=False)
         with pytest.raises(fastpu.dask.WorkerLostError, match=r"tcp://.* is gone after round \d+, with partitions \["):
             fastpu.dask.fit_boosted_trees(
-                chunked(X, (700, 600, 700)), chunked(y, (700, 600, 700)), client=client, callback=kill, **SOME_ROUNDS
+                chunked(X, (700, 600, 700)), chunked(y, (700, 600, 700)), client=client, callback=kill, **MANY_ROUNDS
             )
         assert time.monotonic() - kill.when < 60
 
 
 def test_with_a_checkpoint_a_fit_goes_on_without_a_killed_worker(tmp_path):
     X, y = rows(2000)
-    expected = fastpu.fit_boosted_trees(X, y, **SOME_ROUNDS)
+    expected = fastpu.fit_boosted_trees(X, y, **MANY_ROUNDS)
     lazy = chunked(X, (700, 600, 700)), chunked(y, (700, 600, 700))
-    given = {"checkpoint": tmp_path / "fit.npz", **SOME_ROUNDS}
+    given = {"checkpoint": tmp_path / "fit.npz", **MANY_ROUNDS}
     with local_cluster(2) as client:
         given["client"] = client
-        with pytest.warns(RuntimeWarning, match="the fit goes on from round [123]0"):
+        with pytest.warns(RuntimeWarning, match="the fit goes on from round [0-9]*0"):
             found = fastpu.dask.fit_boosted_trees(*lazy, callback=Kill(client, 14), **given)
         assert_same_model(found, expected)
         again = fastpu.dask.fit_boosted_trees(*lazy, **given)

@@ -243,7 +243,9 @@ def test_a_worker_that_is_killed_beside_busy_processes_is_noticed(busy_machine, 
         kill = Kill(client, 4, meeting=meeting)
         lazy = chunked(X, (1000, 500)), chunked(y, (1000, 500))
         fit = getattr(fastpu.dask, name)
-        found = outcome(fit, *lazy, within=SLOW_SECONDS, client=client, callback=kill, **FITS[name])
+        # So many rounds that the fit cannot be over when the late news of the fourth one arrives.
+        options = {**FITS[name], "n_rounds": 20_000}
+        found = outcome(fit, *lazy, within=SLOW_SECONDS, client=client, callback=kill, **options)
         assert isinstance(found, fastpu.dask.WorkerLostError)
         assert "is gone after round" in str(found)
         assert time.monotonic() - kill.when < HANG_SECONDS
