@@ -147,7 +147,9 @@ def test_rows_that_were_checked_are_left_out_by_the_labels_that_are_passed(fit):
     by_prior, by_number = model.with_threshold(prior=0.1, y=checked), model.with_threshold(k=27, y=checked)
     assert by_prior.threshold == by_number.threshold == prior_threshold(scores[~np.isnan(scores)], 0.1)
     of_rows = "27 of 270 unlabelled training rows, by their out-of-bag scores, positive"
-    assert by_prior.threshold_rule.startswith(f"prior 0.1: {of_rows};")  # not by weight: it is the same for all
+    low, high = beta.ppf(0.05, 27, 244), beta.ppf(0.95, 28, 243)
+    of_others = f"of all rows like these {low:.3g} to {high:.3g} (90 % interval)"
+    assert by_prior.threshold_rule == f"prior 0.1: {of_rows}; {of_others}"  # and not by weight: it is the same for all
     assert by_number.threshold_rule == f"k 27: {of_rows}"
     again = model.with_threshold(prior=0.1, y=y)
     assert (again.threshold, again.threshold_rule) == (
