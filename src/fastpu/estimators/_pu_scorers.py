@@ -114,7 +114,8 @@ class PufScorer(PUScorer):
     criterion: ClassVar[str] = "puf"
     takes_groups: ClassVar[bool] = False
 
-    def _value(self, labels: NDArray[np.int8], scores: NDArray[np.float64], groups: GroupsLike | None) -> float:  # noqa: ARG002
+    def _value(self, labels: NDArray[np.int8], scores: NDArray[np.float64], groups: GroupsLike | None) -> float:
+        del groups  # they change nothing in this metric
         return puf_score(labels, scores, scenario=self.scenario)
 
 
@@ -128,7 +129,8 @@ class ErrStarScorer(PUScorer):
     criterion: ClassVar[str] = "err_star"
     takes_groups: ClassVar[bool] = False
 
-    def _value(self, labels: NDArray[np.int8], scores: NDArray[np.float64], groups: GroupsLike | None) -> float:  # noqa: ARG002
+    def _value(self, labels: NDArray[np.int8], scores: NDArray[np.float64], groups: GroupsLike | None) -> float:
+        del groups  # they change nothing in this metric
         return -err_star(labels, scores, prior=self.prior, scenario=self.scenario)
 
 
