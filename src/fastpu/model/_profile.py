@@ -107,8 +107,17 @@ def profile_of_arrays(arrays: Mapping[str, NDArray[Any]]) -> Profile:
         raise ValueError(f"profile must be whole, got {', '.join(sorted(arrays))}")
     if any(arrays[name].size != 1 for name in expected - {"scores", *_OF_COLUMNS}):
         raise ValueError("profile must have one number of rows, and one share of all entries of a kind")
-    entries = EntryShares(*(float(arrays[name][0]) for name in sorted(totals))) if has_totals else None
-    columns = ColumnProfiles(*(arrays[name] for name in _OF_COLUMNS)) if has_columns else None
+    entries = columns = None
+    if has_totals:
+        entries = EntryShares(missing=float(arrays["missing_total"][0]), nonzero=float(arrays["nonzero_total"][0]))
+    if has_columns:
+        columns = ColumnProfiles(
+            missing=arrays["missing"],
+            is_set=arrays["is_set"],
+            starts=arrays["starts"],
+            values=arrays["values"],
+            up_to=arrays["up_to"],
+        )
     return Profile(
         n_rows=int(arrays["rows"][0]),
         scores=arrays["scores"],
