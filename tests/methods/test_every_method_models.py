@@ -56,7 +56,7 @@ def test_params_are_arguments_that_make_the_same_model(recipe):
 
 @pytest.mark.parametrize("name", FITS)
 def test_what_the_loop_recorded_is_a_table(name):
-    pandas = pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas", reason="an optional extra")
     history = fitted(name).history
     frame = pandas.DataFrame(history)
     assert list(frame) == list(history)

@@ -118,7 +118,7 @@ def test_treelite_gives_the_same_scores(fit, rows, tmp_path):
 @pytest.mark.filterwarnings("ignore")  # the package itself warns when it is imported
 @pytest.mark.parametrize("fit", FITS)
 def test_shares_of_the_shap_package_add_up_to_the_scores(fit):
-    shap = pytest.importorskip("shap")
+    shap = pytest.importorskip("shap", reason="too heavy for the packages of the tests: it brings numba along")
     model, X = fitted(fit, "gaps")
     found = shap.TreeExplainer(model.to_lightgbm())(X[:50])
     np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, model.decision_function(X[:50]), **CLOSE)

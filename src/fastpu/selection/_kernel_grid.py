@@ -96,5 +96,6 @@ def _svm_point(function: Callable[..., Any], call: Mapping[str, Any]) -> SvmPoin
     `svm_method` is the class of the function's machines, with which `marked` has marked it.
     """
     arguments = {name: value for name, value in call.items() if name not in _WATCHERS}
+    # mypy does not know the attributes that a decorator gives to a function.
     point: SvmPoint = function.svm_method.point(**arguments)  # type: ignore[attr-defined]
     return point
