@@ -36,7 +36,7 @@ def shares(task: tuple[str, int, int]) -> list[tuple[float, float, bool, bool]]:
         placed = model.with_threshold(prior=ASKED, X_unl=rows.X[~rows.y]), model.with_threshold(prior=ASKED)
         scores = model.decision_function(rows.fresh, n_threads=1)
         before, after = (float(np.mean(scores > each.threshold)) for each in placed)
-        ends = re.search(r"of all rows like these ([\d.]+) to ([\d.]+)", placed[1].threshold_rule)
+        ends = re.search(r"the share among all rows like these is ([\d.]+) to ([\d.]+)", placed[1].threshold_rule)
         of_rule = tuple(map(float, ends.groups())) if ends else (0.0, 0.0)
         of_check = placed[1].check(rows.fresh[:CHECKED], n_threads=1)
         low, high = of_check.positive_range

@@ -214,8 +214,8 @@ def test_the_threshold_can_match_a_prior(rng):
     assert matched.threshold == 0.5 * scores[139] + 0.5 * scores[140]
     exact = binomtest(60, 200).proportion_ci(0.9)
     assert matched.threshold_rule == (
-        f"prior 0.3: 60 of 200 unlabelled rows positive; of all rows like these {exact.low:.3g} to {exact.high:.3g} "
-        f"(90 % interval)"
+        f"prior 0.3: 60 of 200 unlabelled rows positive; the share among all rows like these is {exact.low:.3g} to "
+        f"{exact.high:.3g} (90 % interval)"
     )
     assert matched.coef is model.coef
     assert model.threshold == 0.25

@@ -75,7 +75,7 @@ def test_a_threshold_says_how_many_rows_a_bound_leaves_open():
         at = model.with_threshold(prior=WIDE, X_unl=X[~y])
     rule, of_others = at.threshold_rule.split(";")
     assert rule.endswith("(5 to 45 by what the estimate of the prior allows)")
-    assert of_others.startswith(" of all rows like these ")
+    assert of_others.startswith(" the share among all rows like these is ")
     none = PriorEstimate(0.3, None, np.zeros(0), (0.0, 0.5))
     with pytest.warns(EstimateWarning, match="by which 0 to 45 of 90") as told:
         model.with_threshold(prior=none, X_unl=X[~y])

@@ -57,7 +57,8 @@ def test_out_of_bag_scores_of_the_unlabelled_rows_are_cut(fitted):
     by_prior, by_number = model.with_threshold(prior=0.1), model.with_threshold(k=30)
     assert by_prior.threshold == by_number.threshold == prior_threshold(scores, 0.1)
     of_rows = "30 of 300 unlabelled training rows, by their out-of-bag scores, positive"
-    assert by_prior.threshold_rule == f"prior 0.1: {of_rows}; of all rows like these 0.0729 to 0.133 (90 % interval)"
+    of_others = "the share among all rows like these is 0.0729 to 0.133 (90 % interval)"
+    assert by_prior.threshold_rule == f"prior 0.1: {of_rows}; {of_others}"
     assert by_number.threshold_rule == f"k 30: {of_rows}"
 
 
@@ -97,7 +98,7 @@ def test_a_weight_counts_as_repetition():
     n = counted.sum() ** 2 / (counted**2).sum()  # rows that count as much, of 280
     low, high = beta.ppf(0.05, share * n, (1 - share) * n + 1), beta.ppf(0.95, share * n + 1, (1 - share) * n)
     assert moved.threshold_rule.endswith(
-        f"({share:.4g} by weight); of all rows like these {low:.3g} to {high:.3g} (90 % interval)"
+        f"({share:.4g} by weight); the share among all rows like these is {low:.3g} to {high:.3g} (90 % interval)"
     )
 
 
@@ -148,7 +149,7 @@ def test_rows_that_were_checked_are_left_out_by_the_labels_that_are_passed(fit):
     assert by_prior.threshold == by_number.threshold == prior_threshold(scores[~np.isnan(scores)], 0.1)
     of_rows = "27 of 270 unlabelled training rows, by their out-of-bag scores, positive"
     low, high = beta.ppf(0.05, 27, 244), beta.ppf(0.95, 28, 243)
-    of_others = f"of all rows like these {low:.3g} to {high:.3g} (90 % interval)"
+    of_others = f"the share among all rows like these is {low:.3g} to {high:.3g} (90 % interval)"
     assert by_prior.threshold_rule == f"prior 0.1: {of_rows}; {of_others}"  # and not by weight: it is the same for all
     assert by_number.threshold_rule == f"k 27: {of_rows}"
     again = model.with_threshold(prior=0.1, y=y)

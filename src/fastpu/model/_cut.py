@@ -67,7 +67,7 @@ class CutRows:
         w = self.weights
         n = float(self.scores.size if w is None else w.sum() ** 2 / (w**2).sum())  # as many count as much
         low, high = share_interval(self.share_above(threshold) * n, n, _TAIL)
-        return f"; of all rows like these {low:.3g} to {high:.3g} (90 % interval)"
+        return f"; the share among all rows like these is {low:.3g} to {high:.3g} (90 % interval)"
 
 
 def unlabelled_rows(y: LabelsLike, n_rows: int, fitted: NDArray[np.int8] | None) -> NDArray[np.bool_]:
