@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,43 @@ def sigint_handler(handler):
     finally:
         # None: what was there is not Python's, and Python cannot put it back.
         signal.signal(signal.SIGINT, signal.default_int_handler if previous is None else previous)
+
+
+def interrupts_before_each_line(
+    make_block: Callable[[], contextlib.AbstractContextManager[object]], file: str
+) -> Iterator[None]:
+    """Enter a block again and again, each time with Ctrl-C before another line of this file that runs until its body.
+
+    Yield after each interrupt; end when there is no other line.
+    """
+
+    def enter(at_line: int) -> bool:
+        left = at_line
+
+        def trace(frame, event, _):
+            nonlocal left
+            if frame.f_code.co_filename != file:
+                return None
+            left -= event == "line"
+            if left == 0 and event == "line":
+                raise KeyboardInterrupt
+            return trace
+
+        outer = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            with make_block():
+                sys.settrace(outer)
+        except KeyboardInterrupt:
+            return False
+        finally:
+            sys.settrace(outer)
+        return True
+
+    at_line = 1
+    while not enter(at_line):
+        yield
+        at_line += 1
 
 
 def interrupted_after(call, *, delay: float = 0.3) -> float:

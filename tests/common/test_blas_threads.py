@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 
 import pytest
@@ -12,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from fastpu.common import _blas_threads
 from fastpu.common._blas_threads import one_blas_thread
-from interrupts import sigint_handler
+from interrupts import interrupts_before_each_line, sigint_handler
 
 
 def blas_threads() -> list[int]:
@@ -157,39 +156,12 @@ def test_an_interrupt_before_any_line_of_taking_the_limit_leaves_none(monkeypatc
     monkeypatch.setattr(_blas_threads, "_lock", threading.RLock())
     with one_blas_thread():
         pass
-    n_lines, has_entered = 0, False
-
-    def limited_with_interrupt(at_line):
-        nonlocal has_entered
-        left = at_line
-
-        def trace(frame, event, _):
-            nonlocal left
-            if frame.f_code.co_filename != _blas_threads.__file__:
-                return None
-            left -= event == "line"
-            if left == 0 and event == "line":
-                raise KeyboardInterrupt
-            return trace
-
-        outer = sys.gettrace()
-        sys.settrace(trace)
-        try:
-            with one_blas_thread():
-                sys.settrace(outer)
-                has_entered = True
-        finally:
-            sys.settrace(outer)
-
     with threadpool_limits(2, user_api="blas"):
-        before = blas_threads()
-        while not has_entered:
+        before, n_lines = blas_threads(), 0
+        for _ in interrupts_before_each_line(one_blas_thread, _blas_threads.__file__):
             n_lines += 1
-            try:
-                limited_with_interrupt(n_lines)
-            except KeyboardInterrupt:
-                assert blas_threads() == before
-                assert not _blas_threads._holders
+            assert blas_threads() == before
+            assert not _blas_threads._holders
     assert n_lines > 5
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import threading
 import warnings
+from functools import partial
 
 import pytest
 
+from fastpu.common import _warn
 from fastpu.common._warn import recorded, silenced, warn
 from fastpu.exceptions import ConvergenceWarning, EstimateWarning
+from fastpu.path import _path_warnings
+from fastpu.path._path_warnings import precision_forgiven
+from interrupts import interrupts_before_each_line
 
 
 def heard_by_the_process():
@@ -63,3 +68,17 @@ def test_other_categories_are_heard_and_the_last_wish_counts():
         with silenced(EstimateWarning):
             warn("silent", EstimateWarning)
     assert [str(each.message) for each in caught] == ["recorded", "of another package"]
+
+
+@pytest.mark.parametrize(
+    "make_block", [recorded, partial(silenced, EstimateWarning), precision_forgiven], ids=["record", "silence", "path"]
+)
+def test_an_interrupt_before_any_line_of_entering_leaves_all_warnings_heard(make_block):
+    before, n_lines = heard_by_the_process(), 0
+    for _ in interrupts_before_each_line(make_block, _warn.__file__):
+        n_lines += 1
+        assert heard_by_the_process() == before
+        assert not _warn._recording_thread
+        assert not _warn._filters.get()
+        assert not _path_warnings._forgives_precision.get()
+    assert n_lines > 2

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,6 +88,14 @@ def test_ctrl_c_ends_a_fit_and_the_next_one_works(name):
     arguments = (X,) if name == "fit_one_class_svm" else (X, y)
     assert_ends(lambda: function_of(name)(*arguments, n_threads=2, **options))
     assert bits(recipe.call(*recipe.arguments(60))) == expected
+
+
+def test_ctrl_c_at_any_moment_leaves_nothing_behind():
+    """In a process of its own, as a fit that does not end would take the other tests with it."""
+    command = [sys.executable, str(Path(__file__).parent / "interrupt_storm.py")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=env)
+    assert done.stdout == "nothing is left behind\n", done.stderr
 
 
 @pytest.mark.parametrize("d", [12, 40], ids=["by a tree", "by blocks of products"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import _thread
+import contextlib
 import threading
 
 import numpy as np
@@ -90,15 +92,15 @@ def test_fewer_threads_than_were_asked_for_give_the_same_models(n_given, larger,
     X, y = larger
     costs = np.geomspace(0.01, 100, 12)
     expected = [model_bits(model) for model in fastpu.fit_isvm(X, y, C=costs, n_threads=1)]
-    start, started = threading.Thread.start, []
+    start, started = _thread.start_new_thread, []
 
-    def refusing(self):
+    def refusing(function, args):
         if len(started) == n_given:
             raise RuntimeError("can't start new thread")
-        started.append(self)
-        start(self)
+        started.append(function)
+        return start(function, args)
 
-    monkeypatch.setattr(threading.Thread, "start", refusing)
+    monkeypatch.setattr(_thread, "start_new_thread", refusing)
     assert [model_bits(model) for model in fastpu.fit_isvm(X, y, C=costs, n_threads=3)] == expected
     assert len(started) == n_given
 
@@ -118,6 +120,30 @@ def test_an_error_in_one_of_the_threads_ends_the_others(fit, larger, monkeypatch
     with pytest.raises(ValueError, match="this one"):
         fit(X, y, C=[1.0, 1e6, *np.full(20, 1e3)], n_threads=3, callback=None)
     assert threading.active_count() == n_before
+
+
+@quiet
+@each_fit
+@pytest.mark.parametrize("n_before", [0, 1, 2, 5, 20])
+def test_ctrl_c_behind_the_lock_of_a_condition_leaves_no_thread_waiting(n_before, fit, larger, monkeypatch):
+    """Pools, futures and events have such locks. Ctrl-C may come when one is taken, before the block that frees it."""
+    X, y = larger
+    enter, main_thread, n_left = threading.Condition.__enter__, threading.get_ident(), n_before
+
+    def interrupted(self):
+        nonlocal n_left
+        entered = enter(self)
+        if threading.get_ident() == main_thread:
+            n_left -= 1
+            if n_left == -1:
+                raise KeyboardInterrupt
+        return entered
+
+    python_threads = threading.enumerate()
+    monkeypatch.setattr(threading.Condition, "__enter__", interrupted)
+    with contextlib.suppress(KeyboardInterrupt):
+        fit(X, y, C=np.geomspace(0.01, 100, 20), n_threads=3)
+    assert threading.enumerate() == python_threads
 
 
 # -- callbacks ---------------------------------------------------------------------------------------------------------

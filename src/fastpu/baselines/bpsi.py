@@ -14,7 +14,7 @@ from fastpu.common._progress import Report, make_report
 from fastpu.common._sharing import marked
 from fastpu.common._types import LabelsLike, MatrixLike, RoundCallback, VectorLike
 from fastpu.model._with_profile import with_profiles
-from fastpu.svm._fit_threads import begin_fit, fit_threads, n_fits_at_once
+from fastpu.svm._fit_threads import fit_at_once, n_fits_at_once
 from fastpu.svm._fitted_cost import FittedCost
 from fastpu.svm._margin_costs import check_costs
 from fastpu.svm._margin_problem import MarginSolver
@@ -175,9 +175,7 @@ def _fit_costs(
         return FittedCost.of(fit, options, {"method": "fit_bpsi", "C": C, **params})
 
     if n_workers > 1:
-        with fit_threads(n_workers, rows) as pool:
-            running = [begin_fit(pool, fit_cost, C) for C in costs]
-            return [future.result() for future in running]
+        return fit_at_once(fit_cost, costs, rows, n_workers)
     fits: list[FittedCost] = []
     for C in costs:
         fits.append(fit_cost(C))

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,10 @@ _BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
 _filters: ContextVar[tuple[tuple[type[Warning], ...] | list[warnings.WarningMessage], ...]] = ContextVar(
     "_filters", default=()
 )
-_python_recorder = threading.RLock()
+#: The thread that uses Python's recorder, as the value of "ident"; a dict, since its `setdefault` is a single step.
+_recording_thread: dict[str, int] = {}
+
+_Value = TypeVar("_Value")
 
 
 def warn(message: str, category: type[Warning]) -> None:
@@ -46,34 +50,39 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 @contextmanager
-def silenced(*categories: type[Warning]) -> Iterator[None]:
-    """Keep warnings of this package, of these categories, from whoever called."""
-    token = _filters.set((*_filters.get(), categories))
+def set_within(variable: ContextVar[_Value], value: _Value) -> Iterator[None]:
+    """Give a context variable a value within the block; Ctrl-C at any moment leaves the former one behind."""
+    before = variable.get()
     try:
+        variable.set(value)  # within the block, as Ctrl-C may come right behind it
         yield
     finally:
-        _filters.reset(token)
+        variable.set(before)
+
+
+@contextmanager
+def silenced(*categories: type[Warning]) -> Iterator[None]:
+    """Keep warnings of this package, of these categories, from whoever called."""
+    with set_within(_filters, (*_filters.get(), categories)):
+        yield
 
 
 @contextmanager
 def recorded() -> Iterator[list[warnings.WarningMessage]]:
     """Record all warnings; while another thread records, those of this package alone, and others are heard at once."""
-    if _python_recorder.acquire(blocking=False):
-        token = _filters.set(())
-        try:
-            with warnings.catch_warnings(record=True) as caught:
+    this, before = threading.get_ident(), _recording_thread.get("ident")
+    try:
+        if _recording_thread.setdefault("ident", this) == this:
+            with set_within(_filters, ()), warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 yield caught
-        finally:
-            _filters.reset(token)
-            _python_recorder.release()
-        return
-    own: list[warnings.WarningMessage] = []
-    token = _filters.set((own,))
-    try:
-        yield own
+        else:
+            own: list[warnings.WarningMessage] = []
+            with set_within(_filters, (own,)):
+                yield own
     finally:
-        _filters.reset(token)
+        if before != this and _recording_thread.get("ident") == this:  # a block around this one may record as well
+            del _recording_thread["ident"]
 
 
 def span_of(scores: NDArray[np.float64], threshold: float = 0.0) -> tuple[int, int, float, float]:

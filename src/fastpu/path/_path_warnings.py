@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from fastpu.common._warn import warn
+from fastpu.common._warn import set_within, warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
 from fastpu.path.path_model import SVMPath
 
@@ -16,11 +16,8 @@ _forgives_precision: ContextVar[bool] = ContextVar("fastpu_forgives_precision", 
 @contextmanager
 def precision_forgiven() -> Iterator[None]:
     """Suppress, in this thread, the warning of a path that ends because rounding errors hide the margin."""
-    token = _forgives_precision.set(True)
-    try:
+    with set_within(_forgives_precision, True):
         yield
-    finally:
-        _forgives_precision.reset(token)
 
 
 def warn_of_path(function: str, path: SVMPath) -> None:

@@ -1,11 +1,17 @@
-"""Threads that fit several values of C at a time; the core solves sub-problems without Python's lock."""
+"""Threads that fit several values of C at a time; the core solves sub-problems without Python's lock.
+
+Ctrl-C is raised in the main thread, wherever it is. In `concurrent.futures` and in `threading.Thread.start` it may come
+right behind a lock that is taken and then never given back, so that all other threads wait for ever. So the main thread
+shares with the others a deque and plain locks only, which an interrupt cannot leave taken.
+"""
 
 from __future__ import annotations
 
+import _thread
 import contextvars
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from fastpu.svm._margin_rows import MarginRows
@@ -22,23 +28,61 @@ def n_fits_at_once(n_fits: int, rows: MarginRows, n_threads: int, *, has_callbac
     return 1 if has_callback or is_small else min(n_threads, n_fits)
 
 
-@contextmanager
-def fit_threads(n_threads: int, rows: MarginRows) -> Iterator[ThreadPoolExecutor]:
-    """Yield a pool of threads; if an error or Ctrl-C ends the block, the fits that still run end soon."""
-    with ThreadPoolExecutor(n_threads) as pool:
+def fit_at_once(
+    fit: Callable[[float], _Result], costs: Sequence[float], rows: MarginRows, n_threads: int
+) -> list[_Result]:
+    """Return fit(C) for all values of C; this thread and `n_threads` - 1 others each take the next value of C.
+
+    After an error no thread takes another value, and it is raised once the fits that run have ended. After Ctrl-C those
+    fits end soon as well.
+    """
+    pending = deque(enumerate(costs))
+    results: dict[int, _Result] = {}
+    errors: list[BaseException] = []
+    helpers: list[threading.Lock] = []  # a helper gives its lock back when it ends
+
+    def fit_pending() -> None:
+        while True:
+            try:
+                place, C = pending.popleft()
+            except IndexError:  # another thread has taken the last one
+                return
+            results[place] = fit(C)
+
+    def help_to_fit(lock: threading.Lock) -> None:
         try:
-            yield pool
-        except BaseException:
-            rows.engine.stop()  # the solver looks for this now and then
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+            fit_pending()
+        except BaseException as error:  # noqa: BLE001 - raised below
+            errors.append(error)
+            pending.clear()
+        finally:
+            lock.release()
 
-
-def begin_fit(pool: ThreadPoolExecutor, fit: Callable[[float], _Result], C: float) -> Future[_Result]:
-    try:
+    def start_helper() -> None:
+        lock = threading.Lock()
+        lock.acquire()
         # A copy of the context has what this thread has told NumPy and this package about warnings.
-        return pool.submit(contextvars.copy_context().run, fit, C)
-    except RuntimeError:  # the system refuses another thread: this one fits
-        done: Future[_Result] = Future()
-        done.set_result(fit(C))
-        return done
+        _thread.start_new_thread(contextvars.copy_context().run, (help_to_fit, lock))
+        helpers.append(lock)
+
+    def wait_for_helpers() -> None:
+        for lock in helpers:
+            with lock:
+                pass
+
+    try:
+        try:
+            for _ in range(n_threads - 1):
+                start_helper()
+        except RuntimeError:  # the system refuses another thread: those that there are fit all
+            pass
+        fit_pending()
+        wait_for_helpers()
+    except BaseException:
+        pending.clear()
+        rows.engine.stop()  # the solver looks for this now and then
+        wait_for_helpers()
+        raise
+    if errors:
+        raise errors[0]
+    return [results[place] for place in range(len(costs))]

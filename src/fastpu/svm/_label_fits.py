@@ -1,11 +1,11 @@
-"""ISVM and IPSI for every value of C: one fit after the other, or in a pool of threads, with the same models."""
+"""ISVM and IPSI for every value of C: one fit after the other, or by several threads, with the same models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from fastpu.common._progress import Report
-from fastpu.svm._fit_threads import begin_fit, fit_threads, n_fits_at_once
+from fastpu.svm._fit_threads import fit_at_once, n_fits_at_once
 from fastpu.svm._fitted_cost import FittedCost
 from fastpu.svm._label_iteration import LabelIteration, iterate_labels
 from fastpu.svm._margin_problem import MarginSolver
@@ -30,9 +30,7 @@ def fit_costs(
         return FittedCost.of(fit, options, {"method": function, "C": C, **params})
 
     if n_workers > 1:
-        with fit_threads(n_workers, rows) as pool:
-            running = [begin_fit(pool, fit_cost, C) for C in costs]
-            return [future.result() for future in running]
+        return fit_at_once(fit_cost, costs, rows, n_workers)
     fits: list[FittedCost] = []
     for C in costs:
         fits.append(fit_cost(C))
