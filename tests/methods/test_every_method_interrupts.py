@@ -93,10 +93,8 @@ def test_ctrl_c_ends_a_fit_and_the_next_one_works(name):
 def test_ctrl_c_at_any_moment_leaves_nothing_behind():
     """In a process of its own, as a fit that does not end would take the other tests with it."""
     here = Path(__file__).parent
-    command, env = (
-        [sys.executable, str(here / "interrupt_storm.py")],
-        {**os.environ, "PYTHONPATH": str(here.parent / "common")},
-    )
+    command = [sys.executable, str(here / "interrupt_storm.py")]
+    env = {**os.environ, "PYTHONPATH": str(here.parent / "common")}
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=env)
     assert done.stdout == "nothing is left behind\n", done.stderr
 

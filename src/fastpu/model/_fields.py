@@ -144,7 +144,7 @@ def _freeze_array(name: str, value: object, spec: FieldSpec) -> NDArray[Any]:
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{name} must be an array, got {describe(value)}")
     fits = value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
-    if not fits or not any(issubclass(value.dtype.type, scalar) for scalar in spec.dtypes):
+    if not fits or not issubclass(value.dtype.type, spec.dtypes):
         names = [scalar.__name__ for scalar in spec.dtypes if scalar is not np.generic]
         wanted = " or ".join(names) or "boolean, integer or float"
         raise TypeError(f"{name} must have dtype {wanted}, got {value.dtype}")
