@@ -20,7 +20,7 @@ def machine(monkeypatch):
 
     def pretend(cpus, quota=MANY):
         monkeypatch.setattr(_threads, "_affinity_cpus", lambda: cpus)
-        monkeypatch.setattr(_threads, "_cgroup_quota", lambda: quota)
+        monkeypatch.setattr(_threads, "_quota_within", lambda second: quota)
 
     return pretend
 
@@ -114,6 +114,26 @@ def test_no_control_groups(tmp_path):
     assert _threads._cgroup_quota(tmp_path / "absent", tmp_path) == MANY
     assert quota(tmp_path, "nonsense\n\n::\n") == MANY
     assert available_cpus() >= 1
+
+
+def test_the_quota_is_read_once_a_second(monkeypatch):
+    """Its files take 0.3 ms, in which a model scores ten single rows."""
+    n_reads, now = 0, 100.2
+
+    def read() -> int:
+        nonlocal n_reads
+        n_reads += 1
+        return n_reads
+
+    monkeypatch.setattr(_threads, "_affinity_cpus", lambda: 8)
+    monkeypatch.setattr(_threads, "_cgroup_quota", read)
+    monkeypatch.setattr(_threads.time, "monotonic", lambda: now)
+    _threads._quota_within.cache_clear()
+    assert [available_cpus() for _ in range(3)] == [1, 1, 1]
+    now = 101.1
+    assert [available_cpus() for _ in range(3)] == [2, 2, 2]
+    monkeypatch.undo()
+    _threads._quota_within.cache_clear()
 
 
 def test_cpus_are_counted_by_the_best_that_python_and_the_system_have(monkeypatch):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from functools import lru_cache
 from pathlib import Path
 
 from fastpu.common._params import MANY, check_int
@@ -23,7 +25,7 @@ def resolve_n_threads(n_threads: object) -> int:
 
 def available_cpus() -> int:
     """Return how many CPUs this process may use by its CPU affinity and its cgroup quota (rounded up)."""
-    return max(1, min(_affinity_cpus(), _cgroup_quota()))
+    return max(1, min(_affinity_cpus(), _quota_within(int(time.monotonic()))))
 
 
 def _affinity_cpus() -> int:
@@ -35,6 +37,12 @@ def _affinity_cpus() -> int:
     else:
         count = os.cpu_count()
     return int(count or 1)
+
+
+@lru_cache(maxsize=1)
+def _quota_within(_second: int) -> int:
+    """Return the quota as it was read in this second of the clock: its files take ten times as long as scoring a row."""
+    return _cgroup_quota()
 
 
 def _cgroup_quota(self_cgroup: Path = Path("/proc/self/cgroup"), mount: Path = Path("/sys/fs/cgroup")) -> int:
