@@ -41,7 +41,7 @@ def _affinity_cpus() -> int:
 
 @lru_cache(maxsize=1)
 def _quota_within(_second: int) -> int:
-    """Return the quota as it was read in this second of the clock: its files take ten times as long as scoring a row."""
+    """Return the quota as read in this second of the clock: its files take ten times as long as scoring a row."""
     return _cgroup_quota()
 
 
