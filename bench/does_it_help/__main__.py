@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-from learners import FAST, LEARNERS, MANY_ROWS, NOT_AT_RANDOM, NOT_ON, ORACLE, SLOW, SLOWEST, TUNED, Outcome, judge
+from learners import FAST, LEARNERS, MANY_ROWS, NOT_AT_RANDOM, ORACLE, SLOW, SLOWEST, TUNED, TUNED_WITH, Outcome, judge
 from picture import draw_picture
 from problems import draw
 from report import report
@@ -83,15 +83,14 @@ def _wanted(every: Sequence[Task], options: argparse.Namespace) -> list[Task]:
 def _judged(place: Place, task: Task, n: int, names: Sequence[str]) -> list[str]:
     """Return who is judged on a problem of n rows."""
     left_out = set(SLOW) if n >= MANY_ROWS else set()
+    is_table = task.kind.startswith("table")
     if place.split > 0:
-        left_out.update(SLOWEST)
+        left_out.update(TUNED if is_table else SLOWEST)
     if task.labelled_by is None:
         left_out.add(NOT_AT_RANDOM)
-    if place.labels == 1:
-        left_out.update(TUNED)  # one label cannot be cut into folds
-    if task.kind.startswith("table"):
-        left_out.update(name for name, tables in NOT_ON.items() if task.table in tables)
-    elif not task.learners:
+    if place.labels not in TUNED_WITH:
+        left_out.update(TUNED)
+    if not is_table and not task.learners:
         left_out.update(SLOWEST)
     return [name for name in names if name not in left_out and (not task.learners or name in task.learners)]
 

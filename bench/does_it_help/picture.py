@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from figures import Figures, those
-from learners import ASIDE, LEARNERS, SLOWEST
+from learners import ASIDE, LEARNERS, TUNED
 from report import REFERENCE, TABLES
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def draw_picture(tasks: Sequence[Task], outcomes: Outcomes, path: Path) -> None:
         return
     auc, seconds = (Figures(found, measure).by_table(by_name) for measure in ("auc", "seconds"))
     every = Figures(found, "auc").names
-    names = [name for name in every if name not in (*ASIDE, REFERENCE, *SLOWEST)]
+    names = [name for name in every if name not in (*ASIDE, REFERENCE, *TUNED)]
     gains = {name: auc[:, every.index(name)] - auc[:, every.index(REFERENCE)] for name in names}
     order = sorted([*names, REFERENCE], key=lambda name: float(np.nanmean(gains.get(name, 0.0))))
     figure = Figure(figsize=(9, 0.9 + 0.29 * len(order)), layout="constrained")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from figures import TIE, Figures, Paired, holm, labels_text, p_value, paired, those
-from learners import ASIDE, CATBOOST, LEARNERS, NOT_AT_RANDOM, ORACLE, SLOWEST, TUNED
+from learners import ASIDE, CATBOOST, LEARNERS, NOT_AT_RANDOM, ORACLE, TUNED
 from shared import critical_difference, machine, table
 from shared import ranks as ranks_of
 
@@ -24,11 +24,6 @@ _PLAIN = "logistic regression, as shipped"
 _COUNTS = (5.0, 20.0, 100.0)  # labels
 _PRECISIONS = (5.0, 20.0, 0.3)  # columns of average precision
 _STRATA = {(0, 1000): "below 1,000", (1000, 5001): "1,000 to 5,000", (5001, 10**9): "above 5,000"}  # rows of a table
-#: The slowest learners did not run on the same tables.
-_WITH_TUNED = {
-    "With LightGBM tuned": {TUNED[1]},
-    "With CatBoost and LightGBM tuned": {*TUNED, CATBOOST},
-}
 _RIVALS = (
     "extra trees, set for PU",
     "random forest, set for PU",
@@ -47,18 +42,20 @@ def report(tasks: Sequence[Task], outcomes: Outcomes, sizes: Mapping[Place, Size
     parts = []
     if found := those(outcomes, lambda place: by_name[place.task].kind in TABLES):
         first = _split(found, 0)
-        without = _without(first, SLOWEST)
+        without = _without(first, TUNED)
         parts += [_over_tables(by_name, without, "Over tables"), _by_rows(by_name, without)]
         if len(first) < len(found):
             parts.append(_by_split(by_name, found))
+            later = those(found, lambda place: place.split > 0)
+            some = those(later, lambda place: CATBOOST in later[place])
+            if 0 < len(some) < len(later):  # else it is among those that ran on every split
+                parts.append(_over_tables(by_name, _complete(some), "Where CatBoost ran on the second split"))
         parts.append(_beside_plain(by_name, without))
         if rest := those(without, lambda place: not by_name[place.task].chose_a_default):
             parts.append(_over_tables(by_name, rest, "Without the tables by which defaults were once chosen"))
-        if some := {place: each for place, each in _without(first, TUNED).items() if CATBOOST in each}:
-            parts.append(_over_tables(by_name, some, "With CatBoost as shipped"))
-        for title, names in _WITH_TUNED.items():
-            if some := {place: each for place, each in first.items() if names <= set(each)}:
-                parts.append(_over_tables(by_name, _without(some, set(SLOWEST) - names), title))
+        if tuned := {name for each in first.values() for name in each if name in TUNED}:
+            some = those(first, lambda place: tuned <= set(first[place]))
+            parts.append(_over_tables(by_name, some, "With tuned learners"))
     for kind in kinds:
         if kind not in TABLES and (found := _of(outcomes, by_name, kind)):
             parts.append(_of_kind(kind, _complete(found)))
