@@ -1,4 +1,4 @@
-"""An editor can follow an argument: no `locals()`, no options by their strings, no options of any type."""
+"""An editor can follow an argument: no `locals()`, no options by strings, none of any type, one class for a name."""
 
 from __future__ import annotations
 
@@ -111,6 +111,15 @@ def test_no_option_is_read_by_its_string():
 def test_every_option_has_a_type():
     found = {f"{file}: {field}" for file in FILES for field in untyped_options(tree_of(file))}
     assert sorted(found) == []
+
+
+def test_no_two_classes_share_a_name():
+    files: dict[str, list[str]] = {}
+    for file in FILES:
+        for node in tree_of(file).body:
+            if isinstance(node, ast.ClassDef):
+                files.setdefault(node.name, []).append(file)
+    assert {name: where for name, where in files.items() if len(where) > 1} == {}
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,9 @@ def sigint_handler(handler):
 def interrupts_before_each_line(
     make_block: Callable[[], contextlib.AbstractContextManager[object]], file: str
 ) -> Iterator[None]:
-    """Enter a block again and again, each time with Ctrl-C before another line of this file that runs until its body.
+    """Enter a block again and again: with Ctrl-C before the first line of `file` that this runs, then the second, ...
 
-    Yield after each interrupt; end when there is no other line.
+    Yield after each interrupt. End when the block's body is reached with no interrupt.
     """
 
     def enter(at_line: int) -> bool:

@@ -78,7 +78,7 @@ def test_an_interrupt_before_any_line_of_entering_leaves_all_warnings_heard(make
     for _ in interrupts_before_each_line(make_block, _warn.__file__):
         n_lines += 1
         assert heard_by_the_process() == before
-        assert not _warn._recording_thread
+        assert not _warn._recorders
         assert not _warn._filters.get()
         assert not _path_warnings._forgives_precision.get()
     assert n_lines > 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fastpu
-from fastpu.risk._held_out import Split, n_held_out
+from fastpu.risk._held_out import HeldOutSplit, n_held_out
 from risk_cases import pu_rows, quiet
 
 
@@ -15,7 +15,9 @@ def labels_of(n_pos: int, n_unl: int) -> np.ndarray:
 
 
 def split(labels, weights=None, *, fraction=0.1, batch_size="auto", seed=0):
-    return Split(labels, weights, fraction=fraction, batch_size=batch_size, generator=np.random.default_rng(seed))
+    return HeldOutSplit(
+        labels, weights, fraction=fraction, batch_size=batch_size, generator=np.random.default_rng(seed)
+    )
 
 
 def test_a_share_of_each_group_is_held_out_and_the_rest_is_trained_on():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import contextlib
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -144,6 +145,56 @@ def test_ctrl_c_behind_the_lock_of_a_condition_leaves_no_thread_waiting(n_before
     with contextlib.suppress(KeyboardInterrupt):
         fit(X, y, C=np.geomspace(0.01, 100, 20), n_threads=3)
     assert threading.enumerate() == python_threads
+
+
+@quiet
+@each_fit
+@pytest.mark.parametrize("n_before", [0, 1, 2])
+def test_ctrl_c_behind_the_lock_of_a_thread_that_has_ended_leaves_nobody_waiting(n_before, fit, larger, monkeypatch):
+    """Python does not promise that Ctrl-C never comes between the lock of a `with` and its block."""
+    X, y = larger
+    n_left, main_thread = n_before, threading.get_ident()
+
+    class Interrupted(type(threading.RLock())):
+        def __enter__(self):
+            nonlocal n_left
+            self.acquire()
+            if threading.get_ident() == main_thread:
+                n_left -= 1
+                if n_left == -1:
+                    raise KeyboardInterrupt
+            return True
+
+    monkeypatch.setattr(threading, "RLock", Interrupted)
+    with contextlib.suppress(KeyboardInterrupt):
+        fit(X, y, C=np.geomspace(0.01, 100, 20), n_threads=3)
+
+
+@quiet
+@each_fit
+def test_ctrl_c_while_a_thread_starts_ends_it_as_well(fit, larger, monkeypatch):
+    X, y = larger
+    start, solve, running = _thread.start_new_thread, MarginSolver.solve, []
+
+    def interrupted(function, args):
+        start(function, args)
+        while not running:
+            time.sleep(0.001)
+        raise KeyboardInterrupt
+
+    def slow(self, problem, slopes, start):
+        running.append(1)
+        time.sleep(0.05)
+        try:
+            return solve(self, problem, slopes, start)
+        finally:
+            running.pop()
+
+    monkeypatch.setattr(_thread, "start_new_thread", interrupted)
+    monkeypatch.setattr(MarginSolver, "solve", slow)
+    with pytest.raises(KeyboardInterrupt):
+        fit(X, y, C=np.geomspace(0.01, 100, 20), n_threads=3)
+    assert not running
 
 
 # -- callbacks ---------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ bool exponential_tops(const LossRows& rows, double* tops) {
   return refused.none();
 }
 
-// The exponent sign F + offset of each group, where every row has one exponent.
+// The exponent sign * F + offset of each group, if every row has only one exponent.
 struct OneWay {
   PerGroup sign;
   PerGroup offset;

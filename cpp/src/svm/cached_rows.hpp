@@ -16,7 +16,7 @@
 
 namespace fastpu::detail {
 
-// VariableChanges of variables, as (variable, difference).
+// By how much some variables change: variables[k] by differences[k].
 struct VariableChanges {
   std::vector<index_t> variables;
   std::vector<double> differences;

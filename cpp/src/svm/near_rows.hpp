@@ -4,7 +4,7 @@
 // there are none.
 //
 // Let g = sum v_i (x_i, 1) and k = sum v_i y_i over the fixed rows. What remains is the same problem with the term
-// k - g'(w, b0)  in place of their losses.
+// k - g'(w, b0) in place of the losses of the fixed rows.
 #pragma once
 
 #include <functional>

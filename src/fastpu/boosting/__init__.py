@@ -1,1 +1,1 @@
-"""Boosted stumps."""
+"""Boosted stumps and boosted trees."""

@@ -27,8 +27,8 @@ _BETWEEN = frozenset({"fastpu", "joblib", "sklearn"})
 _filters: ContextVar[tuple[tuple[type[Warning], ...] | list[warnings.WarningMessage], ...]] = ContextVar(
     "_filters", default=()
 )
-#: The thread that uses Python's recorder, as the value of "ident"; a dict, since its `setdefault` is a single step.
-_recording_thread: dict[str, int] = {}
+#: The threads of all blocks of `recorded`, in the order in which they were entered. The first uses Python's recorder.
+_recorders: dict[object, int] = {}
 
 _Value = TypeVar("_Value")
 
@@ -51,7 +51,11 @@ def warn(message: str, category: type[Warning]) -> None:
 
 @contextmanager
 def set_within(variable: ContextVar[_Value], value: _Value) -> Iterator[None]:
-    """Give a context variable a value within the block; Ctrl-C at any moment leaves the former one behind."""
+    """Give a context variable a value within the block.
+
+    Ctrl-C at any moment leaves the former value behind. If it comes while Python leaves the block, the former value is
+    back once the traceback of that KeyboardInterrupt is dropped.
+    """
     before = variable.get()
     try:
         variable.set(value)  # within the block, as Ctrl-C may come right behind it
@@ -70,9 +74,11 @@ def silenced(*categories: type[Warning]) -> Iterator[None]:
 @contextmanager
 def recorded() -> Iterator[list[warnings.WarningMessage]]:
     """Record all warnings; while another thread records, those of this package alone, and others are heard at once."""
-    this, before = threading.get_ident(), _recording_thread.get("ident")
+    block, this_thread = object(), threading.get_ident()
     try:
-        if _recording_thread.setdefault("ident", this) == this:
+        _recorders[block] = this_thread
+        first_thread, *_ = list(_recorders.values())
+        if first_thread == this_thread:
             with set_within(_filters, ()), warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 yield caught
@@ -81,8 +87,7 @@ def recorded() -> Iterator[list[warnings.WarningMessage]]:
             with set_within(_filters, (own,)):
                 yield own
     finally:
-        if before != this and _recording_thread.get("ident") == this:  # a block around this one may record as well
-            del _recording_thread["ident"]
+        _recorders.pop(block, None)  # one step, which Ctrl-C cannot divide
 
 
 def span_of(scores: NDArray[np.float64], threshold: float = 0.0) -> tuple[int, int, float, float]:

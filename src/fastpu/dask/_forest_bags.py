@@ -36,7 +36,7 @@ class SomeTrees:
 
 
 @dataclass(frozen=True)
-class Bags:
+class TreeBags:
     """The rows of some trees' bags, one bag after the other, by their numbers; positive ones come first in each.
 
     `clusters` are the numbers of the groups that these rows belong to, if the user names some.
@@ -89,7 +89,7 @@ class Wave:
     far_bags: list[Any]
 
 
-def draw_bags(rows: ForestRowsOnWorkers, task: GrowthTask, n_threads: int) -> Bags:
+def draw_bags(rows: ForestRowsOnWorkers, task: GrowthTask, n_threads: int) -> TreeBags:
     """Return the bags of some trees."""
     of_pos, of_unl = (np.flatnonzero(rows.counted(label)) for label in (1, 0))
     drawn_from = np.concatenate([of_pos, of_unl])
@@ -104,4 +104,4 @@ def draw_bags(rows: ForestRowsOnWorkers, task: GrowthTask, n_threads: int) -> Ba
         n_threads=n_threads,
     )
     numbers = drawn_from[drawn]
-    return Bags(numbers, start, None if clusters is None else clusters[numbers])
+    return TreeBags(numbers, start, None if clusters is None else clusters[numbers])

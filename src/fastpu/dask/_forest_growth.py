@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fastpu import _core
 from fastpu.common._progress import Report
 from fastpu.dask._client import gather, wait_for
-from fastpu.dask._forest_bags import Bags, GrowthTask, SomeTrees, Wave, draw_bags
+from fastpu.dask._forest_bags import GrowthTask, SomeTrees, TreeBags, Wave, draw_bags
 from fastpu.dask._forest_out_of_bag import OutOfBag, OutOfBagSums
 from fastpu.dask._forest_rows import ForestRowsOnWorkers
 from fastpu.dask._tasks import repeated
@@ -48,7 +48,7 @@ class SpreadForest:
 # ---- On a worker ----
 
 
-def _grow(parts: list[BinnedFeatures], bags: Bags, n_pos: int, task: GrowthTask, n_threads: int) -> SomeTrees:
+def _grow(parts: list[BinnedFeatures], bags: TreeBags, n_pos: int, task: GrowthTask, n_threads: int) -> SomeTrees:
     """Return trees that are grown on bags, whose rows are in `parts` in their order, each once."""
     rows = stacked_bins(parts)
     grown = _core.grow_on_bags(
@@ -124,7 +124,7 @@ def _waves(rows: ForestRowsOnWorkers, all_trees: GrowthTask, n_pos: int) -> Iter
         ]
 
 
-def _gathered(rows: ForestRowsOnWorkers, bags: Bags) -> list[Any]:
+def _gathered(rows: ForestRowsOnWorkers, bags: TreeBags) -> list[Any]:
     """Return the futures of the rows in some bags, in their order, each once."""
     tasks, first_row, drawn = rows.tasks, rows.first_row, np.unique(bags.rows)
     by_part = np.split(drawn, np.searchsorted(drawn, first_row[1:]))

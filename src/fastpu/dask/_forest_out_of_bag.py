@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.dask._client import WorkerLostError, results_of
-from fastpu.dask._forest_bags import Bags, GrowthTask, SomeTrees, Wave, draw_bags
+from fastpu.dask._forest_bags import GrowthTask, SomeTrees, TreeBags, Wave, draw_bags
 from fastpu.dask._forest_rows import ForestRowsOnWorkers
 from fastpu.dask._worker_rows import WorkerRows
 from fastpu.tree.tree_ensemble import TreeEnsemble
@@ -24,7 +24,7 @@ OutOfBag: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]
 
 def _score_left_out(
     part: WorkerRows, clusters: NDArray[np.int32] | None, earlier: OutOfBag | None, grown: list[SomeTrees],
-    bags: list[Bags], kept: list[int], first_row: int, n_threads: int,
+    bags: list[TreeBags], kept: list[int], first_row: int, n_threads: int,
 ) -> OutOfBag:  # fmt: skip
     """Add the values of trees for the rows of a partition that their bags leave out, tree after tree."""
     n_rows = part.labels.size

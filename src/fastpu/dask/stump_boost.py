@@ -188,7 +188,7 @@ def fit_pnu_auc_boost(
     ):
         reporter = None if report is None else RoundReporter(report, options.n_rounds, data.has_eval_set)
         with closing(Members(spread, partial(boost_as_member, options))) as members:
-            result = follow_members(options, data.form, data.eval_rows, members.exchange, AfterRound(spread, reporter))
+            result = follow_members(options, data.form, data.eval_rows, members.exchange, AfterStump(spread, reporter))
         rows = SpreadScoredRows.read(spread)
         model = rows.with_threshold(make_model(options, data.form, result))
         numbers = numbers_to_draw(rows.labels.size, rows.labels, rows.weights)
@@ -196,7 +196,7 @@ def fit_pnu_auc_boost(
 
 
 @dataclass(frozen=True)
-class AfterRound:
+class AfterStump:
     """What the core calls on the driver after every round: errors of workers then name the round."""
 
     rows: SpreadRows

@@ -163,7 +163,7 @@ class KNNGraph:
     def median(self, mode: Mode = "mutual", *, n_threads: int | None = None) -> float:
         """Return the median squared length of the edges, the sigma of "median".
 
-        Where most edges join equal rows, so that it would be 0, those that do not count alone; 1 if there are none.
+        If it would be 0, it is the median of the lengths that are not 0. It is 1 if there is no such length.
 
         Parameters
         ----------

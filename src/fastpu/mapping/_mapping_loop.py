@@ -42,7 +42,7 @@ class LogLine:
 
 
 @dataclass
-class Outcome:
+class MappingOutcome:
     """The result of the loop. Boundary 0 is that of the mapping; `kept` is the number of the boundary to return."""
 
     rejected_by: Rows
@@ -95,14 +95,14 @@ class Outcome:
         return {each.name: self.column(each.name) for each in fields(LogLine)}
 
 
-def converge(pu_rows: PURows, stages: SvmStages, options: MappingOptions, on_round: Report | None) -> Outcome:
+def converge(pu_rows: PURows, stages: SvmStages, options: MappingOptions, on_round: Report | None) -> MappingOutcome:
     """Find strong negatives of U, then separate them from P again and again until no more rows of U are rejected.
 
     Unless N keeps all rows, only the support vectors among N stay in it. With `repair`, rejected rows that were dropped
     from N in this way go back into it if the last boundary calls them positive, and from then on no rows are dropped.
     """
     positive, unlabeled = pu_rows.positive, pu_rows.unlabeled
-    outcome = Outcome(rejected_by=np.full(unlabeled.size, -1, dtype=np.int64))
+    outcome = MappingOutcome(rejected_by=np.full(unlabeled.size, -1, dtype=np.int64))
     new, negative = _map(outcome, stages, pu_rows), unlabeled[:0]
     kind = _CONVERGENCE
     for iteration in range(1, options.max_iter + 1):
@@ -159,7 +159,7 @@ def _round_of(line: LogLine, iteration: int, max_iter: int) -> MappingRound:
     )
 
 
-def _map(outcome: Outcome, stages: SvmStages, pu_rows: PURows) -> Rows:
+def _map(outcome: MappingOutcome, stages: SvmStages, pu_rows: PURows) -> Rows:
     """Return the strong negatives of U: the rows that the mapping rejects, or those of lowest score if it fails."""
     unlabeled = pu_rows.unlabeled
     start = time.perf_counter()
@@ -178,7 +178,7 @@ def _map(outcome: Outcome, stages: SvmStages, pu_rows: PURows) -> Rows:
     return unlabeled[rejects]
 
 
-def _reject(outcome: Outcome, h: Boundary, unlabeled: Rows, iteration: int) -> Rows:
+def _reject(outcome: MappingOutcome, h: Boundary, unlabeled: Rows, iteration: int) -> Rows:
     """Return the rows that h is the first boundary to reject, and record the iteration that rejected them."""
     left = np.flatnonzero(outcome.rejected_by < 0)
     if not left.size:
@@ -188,7 +188,7 @@ def _reject(outcome: Outcome, h: Boundary, unlabeled: Rows, iteration: int) -> R
     return unlabeled[places]
 
 
-def _forgotten(outcome: Outcome, h: Boundary, unlabeled: Rows, negative: Rows) -> Rows:
+def _forgotten(outcome: MappingOutcome, h: Boundary, unlabeled: Rows, negative: Rows) -> Rows:
     """Return the rejected rows that are no longer in N although h calls them positive."""
     outside = unlabeled[(outcome.rejected_by >= 0) & ~np.isin(unlabeled, negative)]
     return outside[h.score(outside) >= 0] if outside.size else outside

@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from fastpu.data._kept_rows import RowArrays, row_arrays
 from fastpu.data._matrix import Floats
 from fastpu.kernels._kernel import Kernel
-from fastpu.mapping._mapping_loop import Outcome
+from fastpu.mapping._mapping_loop import MappingOutcome
 from fastpu.mapping._mapping_options import MappingOptions, PURows
 from fastpu.mapping.mapping_machine import MappingMachine
 from fastpu.svm._kernel_solver import KernelSolver
 
 
 def make_model(
-    outcome: Outcome, pu_rows: PURows, training: KernelSolver, options: MappingOptions, params: dict[str, object]
+    outcome: MappingOutcome, pu_rows: PURows, training: KernelSolver, options: MappingOptions, params: dict[str, object]
 ) -> MappingMachine:
     history = outcome.history()
     if options.nu is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastpu.common._warn import one_verdict, warn
 from fastpu.exceptions import ConvergenceWarning, DegenerateModelWarning
-from fastpu.mapping._mapping_loop import Outcome
+from fastpu.mapping._mapping_loop import MappingOutcome
 from fastpu.mapping._mapping_options import MappingOptions
 from fastpu.svm._kernel_solver import KernelSolver
 from fastpu.svm._svm_warnings import warn_of_worst
@@ -15,7 +15,7 @@ from fastpu.svm._svm_warnings import warn_of_worst
 _MUCH = 0.2
 
 
-def warn_of_outcome(name: str, outcome: Outcome, options: MappingOptions, training: KernelSolver) -> None:
+def warn_of_outcome(name: str, outcome: MappingOutcome, options: MappingOptions, training: KernelSolver) -> None:
     """Warn the caller of the fit function `name`."""
     n_unl = outcome.rejected_by.size
     if outcome.used_fallback:

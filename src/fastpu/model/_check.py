@@ -66,7 +66,7 @@ class ColumnCheck:
     unseen : float
         The share of entries that are categories which the training rows do not have.
     shift : Shift
-        Of the entries that are there and known.
+        How far the entries have shifted that are not missing and, in a column of categories, not unseen.
     """
 
     title: Hashable

@@ -14,8 +14,8 @@ from fastpu.common._warn import span_of, warn, warn_if_alike
 from fastpu.exceptions import DegenerateModelWarning, EstimateWarning
 
 
-class ScoresRows(Protocol):
-    """What is used of a `fastpu.Model`, which stands on this file."""
+class ModelWithThreshold(Protocol):
+    """What this file uses of a `fastpu.Model`, whose own file imports this one."""
 
     @property
     def threshold(self) -> float: ...
@@ -23,7 +23,7 @@ class ScoresRows(Protocol):
     def _decision_function(self, matrix: Any, n_threads: int) -> NDArray[np.float64]: ...
 
 
-_Model = TypeVar("_Model", bound=ScoresRows)
+_Model = TypeVar("_Model", bound=ModelWithThreshold)
 
 GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _MANY_NEVER = 0.1  # of the rows of a label without any out-of-bag score, where groups are given
@@ -43,7 +43,7 @@ class ScoredRows(ABC):
     _scores: NDArray[np.float64] | None = field(default=None, init=False)
 
     @abstractmethod
-    def score(self, model: ScoresRows) -> NDArray[np.float64]:
+    def score(self, model: ModelWithThreshold) -> NDArray[np.float64]:
         """Return the scores of all rows by a model."""
 
     def counted(self, label: int) -> NDArray[np.bool_]:
@@ -55,7 +55,7 @@ class ScoredRows(ABC):
         """Return the weights, or None where all are equal, as if there were none."""
         return None if self.weights is None or (self.weights == self.weights[0]).all() else self.weights
 
-    def scores(self, model: ScoresRows) -> NDArray[np.float64]:
+    def scores(self, model: ModelWithThreshold) -> NDArray[np.float64]:
         """Return the scores of all rows by the one model of a fit, whose threshold does not change them."""
         if self._scores is None:
             self._scores = self.score(model)
@@ -85,7 +85,7 @@ class ScoredRows(ABC):
         vars(placed).update(vars(model), threshold=threshold, threshold_rule=rule)
         return placed
 
-    def warn_of_groups_in_all_bags(self, function: str, model: ScoresRows) -> None:
+    def warn_of_groups_in_all_bags(self, function: str, model: ModelWithThreshold) -> None:
         """Warn if many rows of a label are never out of bag, although bags leave whole groups out."""
         out_of_bag = model._out_of_bag()
         if out_of_bag is None:
@@ -101,7 +101,7 @@ class ScoredRows(ABC):
                     EstimateWarning,
                 )
 
-    def warn_if_alike(self, function: str, model: ScoresRows, advice: str) -> None:
+    def warn_if_alike(self, function: str, model: ModelWithThreshold, advice: str) -> None:
         """Warn of a model that calls all rows the same."""
         out_of_bag, threshold = model._out_of_bag(), model.threshold
         if out_of_bag is None or min(np.sum(out_of_bag > threshold), np.sum(out_of_bag <= threshold)) <= _FEW:
@@ -116,7 +116,7 @@ class ScoredRowsInMemory(ScoredRows):
     rows: Any
     n_threads: int
 
-    def score(self, model: ScoresRows) -> NDArray[np.float64]:
+    def score(self, model: ModelWithThreshold) -> NDArray[np.float64]:
         scores: NDArray[np.float64] = model._decision_function(self.rows, self.n_threads)
         return scores
 

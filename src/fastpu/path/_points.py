@@ -43,11 +43,11 @@ class PathRound:
     n_events, max_events : int
         Events so far, those of this breakpoint included, and how many end the path.
     lam : float
-        Where it is.
+        The lam of this breakpoint.
     n_margin : int
-        Rows on the margin whose dual variables move from here on.
+        The number of rows on the margin whose dual variables change below `lam`.
     objective : float
-        Value of what is minimised at `lam`.
+        What is minimised, at `lam`.
     """
 
     n_breakpoints: int
@@ -164,9 +164,11 @@ class PathPoints(KernelModel, is_base=True):
         return total
 
     def train(self) -> Matrix:
+        """Return the training rows, which a path with a precomputed kernel does not keep."""
         return kept_rows(self, "train")
 
     def changes(self) -> Any:
+        """Return `knot_changes` of this path."""
         return knot_changes(self.start_alpha, self.labels, self.change_start, self.change_row, self.change_alpha)
 
     # ---------------------------------------------------------------------------------------- one solution
@@ -310,6 +312,7 @@ class PathPoints(KernelModel, is_base=True):
         return between
 
     def alpha_at(self, knot: int) -> NDArray[np.float64]:
+        """Return the dual variable a of each training row at a knot, by the number of the knot."""
         alpha: NDArray[np.float64] = self.start_alpha.copy()
         stop = int(self.change_start[knot + 1])
         alpha[self.change_row[:stop]] = self.change_alpha[:stop]  # if a row is repeated, its last value counts

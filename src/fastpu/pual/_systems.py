@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,17 +41,19 @@ class PointsOfSystem:
 
 def systems(points: Sequence[Point], features: Features, neighbours: Neighbours) -> Iterator[PointsOfSystem]:
     """Group the points by sigma, then by C_unl, then by lam; each group comes in the order of its first point."""
-    for sigma, of_sigma in _groups(points, range(len(points)), "sigma"):
+    for sigma, of_sigma in _groups(points, range(len(points)), lambda point: point.sigma):
         R = neighbours.laplacian(sigma)
         laplacian, gram = CsrMatrix.of(R), features.quadratic_form(R) if R.nnz else None
-        for C_unl, of_unl in _groups(points, of_sigma, "C_unl"):
-            for lam, numbers in _groups(points, of_unl, "lam"):
+        for C_unl, of_unl in _groups(points, of_sigma, lambda point: point.C_unl):
+            for lam, numbers in _groups(points, of_unl, lambda point: point.lam):
                 yield PointsOfSystem(numbers, [points[i] for i in numbers], laplacian, gram, C_unl, lam)
 
 
-def _groups(points: Sequence[Point], numbers: Sequence[int], name: str) -> list[tuple[float, list[int]]]:
+def _groups(
+    points: Sequence[Point], numbers: Sequence[int], parameter: Callable[[Point], float]
+) -> list[tuple[float, list[int]]]:
     """Group the points of these numbers by the value of a parameter."""
     groups: dict[float, list[int]] = {}
     for i in numbers:
-        groups.setdefault(getattr(points[i], name), []).append(i)
+        groups.setdefault(parameter(points[i]), []).append(i)
     return list(groups.items())

@@ -21,7 +21,7 @@ def n_held_out(n_pos: int, fraction: float) -> int:
     return count if _LEAST_HELD <= count < n_pos else 0
 
 
-class Split:
+class HeldOutSplit:
     """The numbers of the rows to train on and to hold out. In batches a row of weight 3 is listed three times.
 
     `fraction` of the positive and of the unlabelled rows are held out, unless it is None. `chosen` are the rows to

@@ -16,7 +16,7 @@ from fastpu.data._training_rows import check_eval_pair
 from fastpu.data._validate import check_labels, check_matrix
 from fastpu.kernels._basis import GaussBasis
 from fastpu.kernels._gauss_basis import gauss_features
-from fastpu.risk._held_out import Split
+from fastpu.risk._held_out import HeldOutSplit
 from fastpu.risk._options import NnpuOptions
 from fastpu.risk._risk_rows import RiskRows
 from fastpu.risk.risk_machine import RiskRound
@@ -42,7 +42,7 @@ class TrainingPlan:
     fitted to: it has one minimum, and a ridge against overfitting.
     """
 
-    split: Split
+    split: HeldOutSplit
     judging: JudgingRows | None
     n_epochs: int
     stops_early: bool
@@ -92,7 +92,7 @@ def plan_training(
     """Hold out rows for a network that may be stopped early and has no evaluation rows."""
     has_patience, is_network = options.early_stopping_rounds is not None, options.form.model == "mlp"
     holds_out = has_patience and is_network and eval_rows is None
-    split = Split(
+    split = HeldOutSplit(
         rows.labels,
         rows.weights,
         fraction=options.validation_fraction if holds_out else None,

@@ -62,7 +62,7 @@ def fit_nnpu(
     Let pi be the share of positives among the unlabelled rows, l a loss, mean_p the mean over positive rows, mean_u
     that over unlabelled rows, and
 
-        R+ = pi mean_p l(f),    R- = mean_u l(-f) - pi mean_p l(-f),
+        R+ = pi mean_p l(f),    R- = mean_u l(-f) - pi mean_p l(-f).
 
     R- estimates the risk of the negatives. The true risk is never below 0, but the estimate falls below 0 if f follows
     the labelled rows too closely. nnPU minimises R+ + max(R-, -beta) by Adam. Where R- < -beta in a batch, a step

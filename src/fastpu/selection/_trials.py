@@ -108,11 +108,10 @@ def _run_shared(setup: TrialSetup, split: Split, line: Sequence[Candidate], shar
             f"got {type(models).__name__}"
         )
     seconds = (time.perf_counter() - start) / n
-    outcomes = []
+    outcomes, flaws_of_some = [], flaws_of(caught)
     for i, model in enumerate(models):
         # A warning does not say which of the models it is about, but the status of the models does.
-        told = flaws_of(caught)
-        flaws = {flaw: text for flaw, text in told.items() if _may_have(flaw, model, split, setup.n_threads)}
+        flaws = {flaw: text for flaw, text in flaws_of_some.items() if _may_have(flaw, model, split, setup.n_threads)}
         outcomes.append(judged(setup, split, model, flaws, seconds, caught if i == 0 else ()))
     return outcomes
 

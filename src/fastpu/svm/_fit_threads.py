@@ -2,7 +2,7 @@
 
 Ctrl-C is raised in the main thread, wherever it is. In `concurrent.futures` and in `threading.Thread.start` it may come
 right behind a lock that is taken and then never given back, so that all other threads wait for ever. So the main thread
-shares with the others a deque and plain locks only, which an interrupt cannot leave taken.
+shares with its helpers only a deque, and a lock for each helper that nobody else waits for.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def fit_at_once(
     pending = deque(enumerate(costs))
     results: dict[int, _Result] = {}
     errors: list[BaseException] = []
-    helpers: list[threading.Lock] = []  # a helper gives its lock back when it ends
+    helpers: list[threading.RLock] = []  # of each helper the lock that it has until its last fit ends
 
     def fit_pending() -> None:
         while True:
@@ -49,31 +49,26 @@ def fit_at_once(
                 return
             results[place] = fit(C)
 
-    def help_to_fit(lock: threading.Lock) -> None:
-        try:
-            fit_pending()
-        except BaseException as error:  # noqa: BLE001 - raised below
-            errors.append(error)
-            pending.clear()
-        finally:
-            lock.release()
-
-    def start_helper() -> None:
-        lock = threading.Lock()
-        lock.acquire()
-        # A copy of the context has what this thread has told NumPy and this package about warnings.
-        _thread.start_new_thread(contextvars.copy_context().run, (help_to_fit, lock))
-        helpers.append(lock)
+    def help_to_fit() -> None:
+        lock = threading.RLock()
+        with lock:
+            helpers.append(lock)  # before it takes a value: when there are none left, all helpers that fit are listed
+            try:
+                fit_pending()
+            except BaseException as error:  # noqa: BLE001 - raised below
+                errors.append(error)
+                pending.clear()
 
     def wait_for_helpers() -> None:
         for lock in helpers:
-            with lock:
+            with lock:  # Ctrl-C may leave it taken by this thread, which may then take it a second time
                 pass
 
     try:
         try:
             for _ in range(n_threads - 1):
-                start_helper()
+                # A copy of the context has what this thread has told NumPy and this package about warnings.
+                _thread.start_new_thread(contextvars.copy_context().run, (help_to_fit,))
         except RuntimeError:  # the system refuses another thread: those that there are fit all
             pass
         fit_pending()

@@ -67,8 +67,8 @@ class BaggingSVM(KernelMachine):
         Number of bags.
     status : str
         "tol" if the SVM of every bag met `tol`. "gap" if those that did not are within a duality gap of 1e-9 of the
-        objective (linear kernel). Otherwise "max_iter" or "precision", as the first SVM that did neither, or
-        "callback".
+        objective (linear kernel). Otherwise the status of the first SVM that is neither, "max_iter" or "precision", or
+        "callback" if the callback ended the fit.
     objective : ndarray of float64, shape (n_bags,)
     history : mapping
         "n_steps", "objective", "gap" and "violation" of each bag.
@@ -92,8 +92,8 @@ class BaggingSVM(KernelMachine):
     def oob_predict_proba(self) -> NDArray[np.float64]:
         """Probabilities of both classes for the training rows by their out-of-bag scores, NaN where a row has none.
 
-        They are there after `with_probabilities`, which takes rows that the model was not fitted to, as no labelled row
-        is out of a bag. Before, there is an AttributeError.
+        Like `predict_proba` it exists after `with_probabilities`; before that it raises AttributeError. Here
+        `with_probabilities` needs rows that the model was not fitted to, because every bag has all labelled rows.
         """
         return of_training_rows(
             self.calibration, self.calibration_knots, self.calibration_values, self.oob_decision_function

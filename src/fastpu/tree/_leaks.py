@@ -52,10 +52,10 @@ def warn_of_leaks(function: str, model: TreeEnsemble, rows: BaggedRows) -> None:
     reached = auc_of_scores(pos, unl)
     if reached < _NEARLY and above > _MOST_HIDDEN:
         return
-    told = _what_tells_them_apart(model, rows, counted, reached)
-    if told:
+    reason = _what_tells_them_apart(model, rows, counted, reached)
+    if reason:
         warn(
-            f"{function}: {told}. If the labelled rows are a random sample of the positives, this means that hardly "
+            f"{function}: {reason}. If the labelled rows are a random sample of the positives, this means that hardly "
             f"any unlabelled row is positive. Check whether a column was made from the labels or together with them, "
             f"such as the date or the outcome of the check that proved a case, or whether it has gaps or another "
             f"source where rows are unlabelled. If so, leave it out. If several rows belong together, such as those of "
@@ -77,10 +77,10 @@ def _what_tells_them_apart(
     counts = {feature: _counts(rows.bins(feature), pos, others) for feature in tried}
     counts = {feature: of_both for feature, of_both in counts.items() if _may_tell_apart(*of_both)}
     n_pos, n_unl = pos.size, np.count_nonzero(counted[1])
-    told = "out-of-bag scores tell labelled from unlabelled rows nearly perfectly"
+    by_scores = "out-of-bag scores tell labelled from unlabelled rows nearly perfectly"
     alone = [feature for feature in counts if _separates(*counts[feature])] if reached >= _NEARLY else []
     if alone:
-        return f"{told}, and so by {_listed(alone, model)} alone"
+        return f"{by_scores}, and so by {_listed(alone, model)} alone"
     parts = []
     for feature in counts:
         if (part := _part_apart(*counts[feature], n_independent)) is not None:
@@ -93,7 +93,8 @@ def _what_tells_them_apart(
         return "; ".join(parts[:_MOST_NAMED])
     if reached < PERFECT:
         return ""
-    return f"{told}; the columns with the largest gains are {_listed(tried[:_MOST_NAMED], model)}" if tried else told
+    columns = f"; the columns with the largest gains are {_listed(tried[:_MOST_NAMED], model)}" if tried else ""
+    return by_scores + columns
 
 
 def _listed(features: list[int], model: TreeEnsemble) -> str:

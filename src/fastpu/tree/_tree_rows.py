@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fastpu import _core
 from fastpu.data.binned_features import BinnedFeatures
-from fastpu.model._threshold import ScoredRows, ScoresRows
+from fastpu.model._threshold import ModelWithThreshold, ScoredRows
 
 
 @dataclass
@@ -59,7 +59,7 @@ class TreeRowsInMemory(BaggedRows):
 
     n_threads: int
 
-    def score(self, model: ScoresRows) -> NDArray[np.float64]:
+    def score(self, model: ModelWithThreshold) -> NDArray[np.float64]:
         scores: NDArray[np.float64] = model._decision_function(self.features, self.n_threads)
         return scores
 

@@ -130,7 +130,7 @@ class TreeEnsemble(Model):
     - "value": the score of a leaf; NaN in other nodes.
 
     `decision_function`, `predict` and `with_threshold` also take BinnedFeatures in place of `X`, if the thresholds of
-    the model are among their cuts. They are after a fit on ``B``, for every ``B[rows]``. A frame must have categories
+    the model are among their cuts. After a fit on ``B`` they take every ``B[rows]``. A frame must have categories
     in the columns where the training data had some, but may code them in any way.
     """
 
@@ -259,8 +259,8 @@ class TreeEnsemble(Model):
         missing here and below every threshold there (put NaN in its place), and numbers of at most 1e-35 in size are 0
         there. In names of columns white space, control characters, backslashes and ``" , : [ ] { }`` become "_",
         since it does not take them or does not write them well, and a name that an earlier column has then gets a
-        number; columns without names are called "Column_0" and so on. The threshold of `predict` and probabilities
-        stay behind.
+        number; columns without names are called "Column_0" and so on. The LightGBM model has neither the
+        threshold of `predict` nor the probabilities of this one.
 
         O(number of nodes) time and memory, about a second for a million nodes.
 

@@ -26,7 +26,7 @@ struct BoostLossOptions {
   BoostStep step = BoostStep::jensen;
 };
 
-// What tells the losses of stumps apart for those who call them. Their formulas are in src/boosting/boost_loss.hpp.
+// What callers know of a loss of stumps. The formulas of the losses are in src/boosting/boost_loss.hpp.
 struct StumpLossInfo {
   const char* name;
   double low;       // the vote of a stump where it does not fire

@@ -38,7 +38,7 @@ struct TreeStart {
   double g_scale = 1;  // powers of two: g and h are rounded in units of 1 / scale
   double h_scale = 1;
   int halvings = 0;     // where there are more rows than a word can sum: how often sums over all holders are halved
-  double repeated = 0;  // rows are rounded as if those of this weight were repeated; 0: each by itself
+  double repeated = 0;  // a row of k times this weight is rounded as k rows of this weight; 0: as one row
   CountUnit unit;
   std::vector<std::uint32_t> features;  // those that the tree may split, ascending
 };

@@ -30,10 +30,10 @@ template <class T>
 SmoResult smo(KernelCache<T>& cache, const SmoProblem& problem, const SmoOptions& options, const SmoCallback& callback,
               Team& team, double* solution);
 
-// The same with kernel rows of rounded values. Steps are made by them, and `exact`, a kernel over the same rows, gives
-// the gradients by which the fit ends, but for those of variables of 0 that no rounding could bring into a violating
-// pair: the violation of the result is that of the exact problem. Ends with `precision` where rounding hides violations
-// of tol; then all gradients are exact.
+// The same with kernel rows of rounded values. Steps are made by them. `exact`, a kernel over the same rows, gives the
+// gradients by which the fit ends, so that the violation of the result is that of the exact problem. Only variables of
+// value 0 that rounding cannot bring into a violating pair keep rounded gradients. Ends with `precision` where rounding
+// hides violations of tol; then all gradients are exact.
 SmoResult smo_rounded(KernelCache<float>& cache, const Kernel<double>& exact, const SmoProblem& problem,
                       const SmoOptions& options, const SmoCallback& callback, Team& team, double* solution);
 
