@@ -63,7 +63,7 @@ def main() -> None:
         n_came = storm(fit, rng)
         if name in {"fit_isvm", "fit_ipsi", "fit_bpsi"}:
             n_came += storm(fit_many, rng)
-        assert n_came > N_INTERRUPTS // 4, f"{name}: {n_came} interrupts came out of it"
+        assert n_came, f"no interrupt came out of {name}"
         assert bits(recipe.call(*small)) == expected, name
         left = (_warn._filters.get(), _warn._recorders, _blas_threads._holders, threading.active_count())
         assert left == ((), {}, {}, 1), (name, left)

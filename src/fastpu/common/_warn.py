@@ -77,7 +77,7 @@ def recorded() -> Iterator[list[warnings.WarningMessage]]:
     block, this_thread = object(), threading.get_ident()
     try:
         _recorders[block] = this_thread
-        first_thread, *_ = list(_recorders.values())
+        first_thread = next(iter(_recorders.copy().values()))  # of a copy: other threads change it meanwhile
         if first_thread == this_thread:
             with set_within(_filters, ()), warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
