@@ -85,6 +85,10 @@ def bagging(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
     return fastpu.fit_bagging_svm(X, y, C=1e-3, kernel="linear", random_state=0)
 
 
+def forest(X: Any, y: NDArray[np.int8], _prior: float) -> Any:
+    return fastpu.fit_forest(X, y, random_state=0)
+
+
 METHODS = (
     common.Method("logistic regression, balanced", logistic_regression),
     common.Method("  C by folds, labelled or not", chosen_regression),
@@ -92,6 +96,7 @@ METHODS = (
     common.Method("fit_pu_svm_path, lam by folds and PUF", path),
     common.Method("fit_isvm, C by folds and PUF", large_margin),
     common.Method("fit_bagging_svm linear", bagging),
+    common.Method("fit_forest", forest),
 )
 
 

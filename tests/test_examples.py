@@ -216,7 +216,7 @@ def test_text(example, data, tmp_path):
 
 def test_genes(example, data, tmp_path):
     table = figures(example("genes", "--data", data, "--splits", 2))
-    assert len(table) == 6
+    assert len(table) == 7
     assert all(area > 0.7 for _, area, _, _, _ in table)
     assert pictures(tmp_path) == ["genes_costs.png"]
     X, positive = genes()

@@ -53,6 +53,15 @@ def test_a_claim_holds_where_its_numbers_are_those_of_the_table(site):
     assert ".85 is not in other.md" in flaws_of(sourced("Its AUC is .85", "in other.md"), site)[0]
 
 
+def test_a_table_may_have_no_head_above_its_first_cells(site):
+    (site / "docs/speed.md").write_text(
+        "### Boosting\n\n| | threads | ours |\n|---|---|---|\n| a round | 1 | 0.51 ms |\n"
+    )
+    (site / "README.md").write_text("A round takes 0.51 ms.")
+    assert flaws_of(sourced("A round takes 0.51 ms", "speed.md > Boosting > a round > ours"), site) == []
+    assert "0.51 is 1.0" in flaws_of(sourced("takes 0.51 ms", "speed.md > Boosting > a round > threads"), site)[0]
+
+
 def test_a_figure_without_a_claim_is_named(site):
     assert len(unclaimed(site, [], "README.md")) == 1
     assert unclaimed(site, [sourced("Its AUC is .85", "-")], "README.md") == []

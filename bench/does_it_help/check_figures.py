@@ -119,7 +119,7 @@ def _tables(text: str) -> list[tuple[str, list[list[str]]]]:
         if line.startswith("|"):
             if not is_open:
                 found.append((title, []))
-            found[-1][1].append([part.strip().strip("*") for part in line.strip("| \n").split(" | ")])
+            found[-1][1].append([part.strip().strip("*") for part in line.strip()[1:-1].split(" | ")])
         is_open = line.startswith("|")
     return found
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from results import Outcomes
 
 _OURS, _OTHERS = "#c0392b", "#5d6d7e"
+_INCHES = 7.0  # the width of all pictures of the pages
 
 
 def draw_picture(tasks: Sequence[Task], outcomes: Outcomes, path: Path) -> None:
@@ -33,23 +34,26 @@ def draw_picture(tasks: Sequence[Task], outcomes: Outcomes, path: Path) -> None:
     names = [name for name in every if name not in (*ASIDE, REFERENCE, *TUNED)]
     gains = {name: auc[:, every.index(name)] - auc[:, every.index(REFERENCE)] for name in names}
     order = sorted([*names, REFERENCE], key=lambda name: float(np.nanmean(gains.get(name, 0.0))))
-    figure = Figure(figsize=(9, 0.9 + 0.29 * len(order)), layout="constrained")
+    figure = Figure(figsize=(_INCHES, 0.9 + 0.23 * len(order)), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=[3, 1.2])
     for height, name in enumerate(order):
         colour = _OURS if LEARNERS[name].ours else _OTHERS
         gain = gains.get(name, np.zeros(auc.shape[0]))
         gain = gain[~np.isnan(gain)]
-        left.plot(gain, np.full(gain.size, height), "|", color=colour, alpha=0.3, markersize=7)
+        left.plot(gain, np.full(gain.size, height), "|", color=colour, alpha=0.3, markersize=6)
         half = 1.96 * gain.std(ddof=1) / np.sqrt(gain.size) if gain.size > 1 else 0.0
         left.errorbar(gain.mean(), height, xerr=half, fmt="o", color=colour, markersize=5, linewidth=2)
         right.plot(np.nanmean(seconds[:, every.index(name)]), height, "o", color=colour, markersize=5)
     left.axvline(0, color="0.3", linewidth=0.8)
     left.set_xlim(-0.32, 0.16)
-    left.set_yticks(range(len(order)), order)
-    left.set_xlabel(f"AUC less that of {REFERENCE}\n(bars: {auc.shape[0]} tables; dots: means, with 95 % intervals)")
+    left.set_yticks(range(len(order)), order, fontsize=8)
+    left.set_xlabel(
+        f"AUC less that of {REFERENCE}\n(bars: {auc.shape[0]} tables; dots: means, with 95 % intervals)", fontsize=8
+    )
     right.set_xscale("log")
-    right.set_xlabel("CPU seconds\n(log scale)")
+    right.set_xlabel("CPU seconds\n(log scale)", fontsize=8)
     right.grid(axis="x", color="0.9")
     for axis in (left, right):
+        axis.tick_params(axis="x", labelsize=8)
         axis.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)

@@ -134,6 +134,7 @@ def test_line_goes_through_the_best_point_of_each_value(chosen):
     assert (ax.get_xlabel(), ax.get_xscale(), ax.get_ylabel()) == ("C_pos", "log", "puf (larger is better)")
     assert not shown.all()
     assert f"{shown.size} points tried ({np.sum(~shown)} inadmissible ones not drawn)" in legend(ax)
+    assert f"chosen: {chosen.best_score:.4g} at C_pos = {chosen.best_params['C_pos']:.4g}" in legend(ax)
 
 
 def test_bars_reach_over_the_folds(chosen):
@@ -150,6 +151,7 @@ def test_words_are_places_on_the_axis(chosen):
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["linear", "rbf"]
     assert ax.lines[1].get_linestyle() == "None"
     assert ax.lines[2].get_xdata()[0] == ["linear", "rbf"].index(chosen.best_params["kernel"])
+    assert f"chosen: {chosen.best_score:.4g} at kernel = {chosen.best_params['kernel']}" in legend(ax)
 
 
 def test_smaller_is_better_where_it_is(toy):

@@ -254,7 +254,9 @@ def _draw_selection(ax: Any, chosen: Selection, name: str) -> None:
         at[tops], scores[tops], linestyle=line, color=CYCLE[0], marker="s", markersize=4, linewidth=1.2, label=label
     )
     best = chosen.best_index
-    ax.plot([at[best]], [scores[best]], "o", color=CYCLE[1], markersize=7, label=f"chosen: {scores[best]:.4g}")
+    value = f"{at[best]:.4g}" if numeric else str(values[int(at[best])])
+    label = f"chosen: {scores[best]:.4g} at {name} = {value}"
+    ax.plot([at[best]], [scores[best]], "o", color=CYCLE[1], markersize=7, label=label)
     ax.set_ylabel(f"{chosen.scoring} ({'larger' if sign > 0 else 'smaller'} is better)")
     ax.set_xlabel(name)
     if not numeric:
