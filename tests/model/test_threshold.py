@@ -108,6 +108,13 @@ def test_weights_of_a_prior_equal_repetition(scores, prior, data):
     assert prior_threshold(np.array(scores), prior, weights.astype(float)) == expected
 
 
+def test_whole_numbers_are_shares_as_others_are():
+    """An estimate that a user makes may allow shares from 0 to 1."""
+    scores = np.arange(4.0)
+    for share in (0, 1):
+        assert prior_threshold(scores, share) == prior_threshold(scores, float(share))
+
+
 def test_prior_cuts_at_midpoints_and_beyond_the_ends():
     scores = np.array([1.0, 2.0, 3.0, 4.0])
     assert prior_threshold(scores, 0.5) == 2.5

@@ -186,7 +186,7 @@ def prior_threshold(scores: NDArray[np.float64], prior: float, weights: NDArray[
         values, places = np.unique(scores, return_inverse=True)
         mass = np.bincount(places.reshape(-1), weights).astype(np.float64, copy=False)
     # Cut c lies below values[c]: c = 0 keeps everything above, c = values.size nothing.
-    up_to = np.concatenate([[0], np.cumsum(mass)])
+    up_to = np.concatenate([[0.0], np.cumsum(mass)])
     total = up_to[-1]
     miss = np.abs(total - up_to - prior * total)
     miss[1:-1][~differ(values[:-1], values[1:])] = math.inf
