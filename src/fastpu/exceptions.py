@@ -27,7 +27,7 @@ class CopiedRowsWarning(UserWarning):
 
 
 class DegenerateModelWarning(UserWarning):
-    """A model or a threshold calls every row positive, or none."""
+    """A model or a threshold calls every row positive, or none; or a threshold, far more or fewer than asked for."""
 
 
 class EstimateWarning(UserWarning):

@@ -125,6 +125,15 @@ def test_fit_of_a_classifier_answers_by_the_name_of_its_class(name):
     assert said == f"{name}.fit() got an unexpected keyword argument 'zzz'; its keywords are {', '.join(taken)}"
 
 
+def test_fit_of_a_classifier_says_of_class_weights_what_the_classifier_says():
+    for name in ("ForestClassifier", "BoostedTreesClassifier", "PNUAUCBoostClassifier", "NNPUClassifier"):
+        classifier = getattr(estimators, name)
+        of_class = refused(TypeError, "'class_weight'", classifier, class_weight="balanced")
+        of_fit = refused(TypeError, "'class_weight'", classifier().fit, [[0.0], [1.0]], [0, 1], class_weight="balanced")
+        assert of_fit.partition("; ")[2] == of_class.partition("; ")[2]
+    refused(TypeError, "use sample_weight", estimators.ISVMClassifier().fit, [[0.0]], [1], class_weight="balanced")
+
+
 def test_every_name_is_in_the_table_for_some_function():
     """A line whose names no function has would be of no use."""
     taken = {p for f in (*FUNCTIONS.values(), *CLASSIFIERS.values()) for p in inspect.signature(f).parameters}

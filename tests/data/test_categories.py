@@ -119,6 +119,46 @@ def test_empty_columns_of_objects_are_what_the_training_data_have_there():
     assert np.isnan(as_numbers.values[:, 0]).all()
 
 
+GAPS = {
+    "floats": pd.Series([np.nan, np.nan]),  # what pandas.read_csv makes of a column without entries
+    "nullable integers": pd.Series([None, None], dtype="Int64"),
+    "nullable booleans": pd.Series([None, None], dtype="boolean"),
+    "dates": pd.Series([pd.NaT, pd.NaT]),
+    "strings": pd.Series([None, None], dtype="string"),
+    "categories": pd.Series(pd.Categorical([None, None])),
+    "objects": pd.Series([None, None], dtype=object),
+    "polars, no type": pl.Series([None, None]),
+    "polars, floats": pl.Series([None, float("nan")]),
+    "polars, strings": pl.Series([None, None], dtype=pl.String),
+    "polars, dates": pl.Series([None, None], dtype=pl.Date),
+    "arrow, no type": [None, None],
+    "arrow, floats": [None, float("nan")],
+    "arrow, strings": [None, None],
+}
+
+
+@pytest.mark.parametrize("kind", GAPS)
+@pytest.mark.parametrize("categories", [{}, {"0": ("u", "v")}], ids=["of numbers", "of words"])
+def test_a_column_of_a_batch_without_entries_is_missing_whatever_its_type(kind, categories):
+    if kind.startswith("arrow"):
+        pa = pytest.importorskip("pyarrow")
+        dtype = {"no type": pa.null(), "floats": pa.float64(), "strings": pa.string()}[kind.removeprefix("arrow, ")]
+        X = pa.table({"a": pa.array(GAPS[kind], dtype), "b": [1.0, 2.0]})
+    else:
+        X = (pl if kind.startswith("polars") else pd).DataFrame({"a": GAPS[kind], "b": [1.0, 2.0]})
+    matrix = check_matrix(X, finite=False, categories=categories, n_features=2, feature_names=("a", "b"))
+    np.testing.assert_array_equal(matrix.values, [[np.nan, 1], [np.nan, 2]])
+    assert matrix.categories == categories
+
+
+def test_a_column_of_a_batch_with_one_entry_of_another_type_is_refused():
+    X = pd.DataFrame({"a": [np.nan, 1.0], "b": [1.0, 2.0]})
+    text = "X must have categories (strings, or dtype category or enum) in column 'a', like the training data"
+    refused(TypeError, text, check_matrix, X, finite=False, categories={"0": ("u", "v")})
+    text = "X must have numbers in column 'a', like the training data"
+    refused(TypeError, text, check_matrix, X.assign(a=[None, "u"]), finite=False, categories={})
+
+
 def test_bin_features_refuses_more_categories_than_it_has_codes_for():
     X = pd.DataFrame({"city": pd.Categorical(range(256))})
     assert len(fastpu.bin_features(X[:255]).categories["0"]) == 255

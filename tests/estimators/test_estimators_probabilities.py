@@ -162,3 +162,9 @@ def test_a_prior_that_is_only_an_upper_bound_is_not_taken_silently():
         given = estimators.ISVMClassifier(calibration="isotonic", calibration_prior=0.2).fit(X, labelled)
         estimators.UPUClassifier(prior=0.2).fit(X, labelled)
     assert given.calibration_prior_estimate_ is None
+
+
+def test_a_prior_for_probabilities_that_are_not_asked_for_is_refused():
+    X, _, labelled = pu_rows(n=200)
+    text = "calibration_prior must be None without a calibration, got 0.3 (float)"
+    refused(ValueError, text, estimators.ForestClassifier(calibration_prior=0.3).fit, X, labelled)

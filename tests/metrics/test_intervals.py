@@ -221,6 +221,15 @@ def test_a_bound_of_nearly_0_leaves_open_that_none_is_positive():
         assert low == 0 < high
 
 
+def test_a_figure_that_no_allowed_prior_changes_is_said_once():
+    y, scores = np.repeat([1, 0], [2, 20]), np.r_[-1.0, -2.0, np.arange(20.0)]
+    bound = PriorEstimate(0.05, None, np.zeros(0), (0.0, 0.3))
+    with pytest.warns(EstimateWarning, match=r"from 0 to 0\.3: by all of them the precision is 0$"):
+        assert precision_at_k(y, scores, 5, bound) == 0
+    with pytest.warns(EstimateWarning, match=r"the precision of 1 row lies between 0 and 1$"):
+        ranking_curve([1, 0, 0, 0, 0], [4, 3, 2, 1, 0], prior=PriorEstimate(0.2, None, np.zeros(0), (0.0, 1.0)))
+
+
 def test_an_audit_is_no_bound():
     """Its samples have all that it leaves open, so what they give is not widened by their ends."""
     rng = np.random.default_rng(0)

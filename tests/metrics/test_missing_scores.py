@@ -114,6 +114,15 @@ def test_labelled_rows_that_are_in_every_bag_get_no_advice_of_more_bags():
     refused(ValueError, text, CALLS["lift_at_k"], Y, np.where(Y == 1, np.nan, scores), groups)
 
 
+def test_a_single_labelled_row_gets_no_advice_of_a_forest():
+    scores, groups = scored()
+    y = np.where(np.arange(Y.size) == np.argmax(Y == 1), 1, np.minimum(Y, 0))
+    text = (
+        "is NaN where every bag has the row, as all bags have a single labelled row: score labelled rows that were held"
+    )
+    refused(ValueError, text, CALLS["lift_at_k"], y, np.where(y == 1, np.nan, scores), groups)
+
+
 def test_a_plan_puts_rows_without_a_score_last():
     scores, _ = scored()
     lacking = np.where(LACK, np.nan, scores)

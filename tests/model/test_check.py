@@ -107,6 +107,23 @@ def test_lost_shifted_and_new_entries_are_told_column_by_column(model):
     assert frame.loc["age", "unlike"].startswith("shifted")
 
 
+def test_a_small_batch_may_miss_more_entries_by_chance():
+    rng, gaps = np.random.default_rng(0), np.array([0.05, 0.3, 0.3, 0.5, 0.0])
+
+    def with_gaps(n):
+        return np.where(rng.random((n, 5)) < gaps, np.nan, rng.normal(size=(n, 5)))
+
+    model = TREES["forest"](with_gaps(1000), np.arange(1000) < 100)
+    for n in (1, 5, 20, 100, 300):
+        assert all(model.check(with_gaps(n)).unlike == () for _ in range(20))
+    lost = with_gaps(20)
+    lost[:, 1] = np.nan
+    assert model.check(lost).unlike == (1,)
+    lost[0, 4] = np.nan  # of which training missed none
+    assert model.check(lost[:1]).unlike == (4,)
+    assert str(model.check(lost[:1])).startswith("1 row compared with")
+
+
 def test_shares_of_categories_are_compared(model):
     batch, _ = drawn(1000, 1)
     shift = column(model.check(batch[batch["shop"] < "shop 13"]), "shop").shift

@@ -108,6 +108,13 @@ def test_weights_of_a_prior_equal_repetition(scores, prior, data):
     assert prior_threshold(np.array(scores), prior, weights.astype(float)) == expected
 
 
+def test_whole_numbers_are_shares_as_others_are():
+    """An estimate that a user makes may allow shares from 0 to 1."""
+    scores = np.arange(4.0)
+    for share in (0, 1):
+        assert prior_threshold(scores, share) == prior_threshold(scores, float(share))
+
+
 def test_prior_cuts_at_midpoints_and_beyond_the_ends():
     scores = np.array([1.0, 2.0, 3.0, 4.0])
     assert prior_threshold(scores, 0.5) == 2.5
@@ -130,8 +137,16 @@ def test_prior_cuts_at_midpoints_and_beyond_the_ends():
         (np.arange(100.0), 0.998, "calls 100 of 100 unlabelled rows positive: by that prior all but 0.2 of these rows"),
         (np.zeros(100), 0.3, "calls 0 of 100 unlabelled rows positive: the scores have too few distinct values"),
         (np.append(np.zeros(99), -1.0), 0.004, "by that prior only 0.4 of these rows would be positive, rounded to 0"),
+        (np.repeat([2.0, 1.0, 0.0], [4, 30, 66]), 0.1, "calls 4 of 100 unlabelled rows positive, and not 10: so many"),
+        (np.repeat([2.0, 1.0, 0.0], [4, 8, 88]), 0.1, "calls 12 of 100 unlabelled rows positive, and not 10: so many"),
     ],
 )
-def test_a_threshold_that_calls_no_row_or_all_says_why(scores, prior, reason):
+def test_a_threshold_that_misses_what_was_asked_says_why(scores, prior, reason):
     with pytest.warns(DegenerateModelWarning, match=reason):
         matched_threshold(scores, prior, f"prior {prior}")
+
+
+@pytest.mark.parametrize(("sizes", "share"), [((9, 30, 61), 0.1), ((95, 50, 855), 0.1), ((3, 97), 0.02)])
+def test_a_threshold_that_misses_by_a_row_or_a_tenth_says_nothing(sizes, share):
+    scores = np.repeat(np.arange(len(sizes))[::-1].astype(float), sizes)
+    assert matched_threshold(scores, share, "prior")[1] == sizes[0]

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import fastpu.plot
+from fastpu.exceptions import EstimateWarning
+from fastpu.priors import PriorEstimate
 from helpers import refused
 
 pytest.importorskip("matplotlib", reason="an optional extra")
@@ -60,6 +62,12 @@ def test_what_is_no_probability_is_refused():
     refused(ValueError, "proba must be a number for at least one positive row (+1), got NaN for all",
             fastpu.plot.calibration, y, [np.nan, 0.5, 0.1])  # fmt: skip
     refused(ValueError, "n_bins must be an integer >= 1, got 0", fastpu.plot.calibration, y, [0.9, 0.5, 0.1], n_bins=0)
+
+
+def test_an_estimate_that_leaves_the_share_open_is_told():
+    bound = PriorEstimate(0.1, None, np.zeros(0), (0.0, 0.4))
+    with pytest.warns(EstimateWarning, match=r"prior is used as if it were known to be 0\.1, .* from 0 to 0\.4"):
+        fastpu.plot.calibration([1, 0, 0], [0.4, 0.3, 0.1], prior=bound)
 
 
 def test_bars_count_groups():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fastpu
+from fastpu.exceptions import EstimateWarning
 from fastpu.metrics import pu_auc
 from fastpu.priors import PriorEstimate, bbe, km2, sensitivity
 from fastpu.priors._kernel import from_hull, kernel_factor, mixture_share
@@ -217,6 +218,20 @@ def test_sensitivity_calls_the_function_for_every_prior():
 def test_sensitivity_to_an_estimate_keeps_away_from_0_and_1():
     found = sensitivity(float, PriorEstimate(0.5, (0.0, 1.0), np.zeros(0)))
     np.testing.assert_array_equal(found.priors, np.linspace(1e-6, 1 - 1e-6, 11))
+
+
+def test_sensitivity_leaves_gaps_where_the_function_refuses_priors_that_an_estimate_allows():
+    y, score = np.repeat([1, 0], [500, 1000]), np.r_[np.linspace(1, 2, 500), np.linspace(-2, 2, 1000)]
+    allowed, function = PriorEstimate(0.2, None, np.zeros(0), (0.1, 1.0)), lambda prior: pu_auc(y, score, prior=prior)
+    with pytest.warns(EstimateWarning) as told:
+        curve = sensitivity(function, allowed, n_points=4)
+    np.testing.assert_array_equal(np.isfinite(curve.values), [True, False, False, False])
+    text = str(told[0].message)
+    assert text.startswith("sensitivity: function has no value for 3 of 4 priors that the estimate allows, from 0.4 ")
+    assert "prior does not fit the scores" in text
+    refused(ValueError, "prior does not fit the scores", sensitivity, function, [0.1, 0.7])
+    beyond = PriorEstimate(0.8, None, np.zeros(0), (0.7, 1.0))
+    refused(ValueError, "prior does not fit the scores", sensitivity, function, beyond)
 
 
 def test_bad_input_of_sensitivity():

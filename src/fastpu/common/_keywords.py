@@ -139,7 +139,7 @@ def _answer(function: str, signature: inspect.Signature, keyword: str) -> str:
 def _balance_of(function: str) -> str:
     """Return what there is to say of class weights to who calls a method or its classifier; "" for others."""
     for name, method in DECLARED.items():
-        if function in (name, method.classifier):
+        if function in (name, method.classifier) or function == f"{method.classifier}.fit":
             is_weighed_at_fit = function == method.classifier and method.weights
             return BALANCE.get(name) or ("pass sample_weight to fit" if is_weighed_at_fit else "")
     return ""

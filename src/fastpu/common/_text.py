@@ -9,7 +9,6 @@ from collections.abc import Hashable, Iterator
 
 import numpy as np
 
-#: Where the NaN of a score may come from, at the end of an error.
 _MOST_BITS = 10_000  # longest integer that messages print: Python itself refuses to print somewhat longer ones
 
 
@@ -30,6 +29,11 @@ def describe(value: object) -> str:
         with_dtype = f" and dtype {dtype}" if dtype is not None else ""
         return f"{kind} of shape {shape}{with_dtype}"
     return f"{short(value)} ({kind})"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 row", "2 rows"."""
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def variable(name: str) -> str:

@@ -42,10 +42,11 @@ def read_frame(
         isinstance(dtypes[0], np.dtype)
         and dtypes[0].kind in "biuf"
         and len(set(dtypes)) == 1
-        and "categories" not in kinds
+        and not {"categories", "missing"}.intersection(kinds)
     ):
         return X.to_numpy(), {}  # one block of pandas, which may need no copy at all
-    is_single = all(k == "categories" or _is_single(dtype, library) for k, dtype in zip(kinds, dtypes, strict=True))
+    any_width = ("categories", "missing")
+    is_single = all(kind in any_width or _is_single(dtype, library) for kind, dtype in zip(kinds, dtypes, strict=True))
     entries = np.empty(X.shape, dtype=np.float32 if is_single else np.float64)
     titles = titles_of(X)
     kept: dict[str, tuple[Any, ...]] = {}
@@ -68,6 +69,10 @@ def read_frame(
                 kept[LEVELS] = (*kept.get(LEVELS, ()), key)
             if levels is not None and has_levels(known, column):
                 entries[:, column] = places_of_levels(series, known[key])
+        elif of_column == "missing":
+            entries[:, column] = np.nan
+            if str(column) in known:
+                kept[str(column)] = known[str(column)]
         else:
             entries[:, column] = read(series, name, title, entries.dtype, is_duration=of_column == "durations")
     if LEVELS in known:
@@ -80,7 +85,8 @@ def kinds_of_columns(
 ) -> list[str]:
     """Return for each column "numbers", "durations" or "categories"; raise TypeError if some are not taken.
 
-    With the `categories` of a model, columns must have categories where the training data had some, and only there.
+    With the `categories` of a model, columns must have categories where the training data had some, and only there. A
+    column of another type without a single entry is then "missing": readers of files give such a column any type.
     """
     may_be_categories = takes_categories or categories is not None
     dtypes = dtypes_of(X, library)
@@ -96,7 +102,9 @@ def kinds_of_columns(
             of_column = "categories"  # which are numbers; some libraries have no other column of them
         is_other = categories is not None and (str(column) in categories) != (of_column == "categories")
         is_taken = of_column in ("numbers", "durations") or (of_column == "categories" and may_be_categories)
-        if is_other or is_mixed or not is_taken:
+        if categories is not None and (is_other or not is_taken) and not is_mixed and _is_blank(X, column, library):
+            of_column = "missing"
+        elif is_other or is_mixed or not is_taken:
             refused.append(RefusedColumn(column, dtype, column_of(X, column, library), of_column, is_other, is_mixed))
         kinds.append(of_column)
     if refused:
@@ -189,6 +197,16 @@ def _concat_polars(frames: list[Any]) -> Any:
     apart = [name for name, *dtypes in of_columns if all(map(is_categorical, dtypes)) and len(set(dtypes)) > 1]
     parts = [frame.with_columns(polars.col(apart).cast(polars.Categorical)) if apart else frame for frame in frames]
     return polars.concat(parts, how="vertical_relaxed")
+
+
+def _is_blank(X: Any, column: int, library: str) -> bool:
+    """Tell whether all entries of a column are missing."""
+    entries = column_of(X, column, library)
+    if library == "pandas":
+        return bool(entries.isna().all())
+    if library == "polars":
+        return bool((entries.is_null() | entries.is_nan() if entries.dtype.is_float() else entries.is_null()).all())
+    return bool(entries.is_null(nan_is_null=True).to_numpy().all())
 
 
 def _is_of_objects(dtype: Any) -> bool:

@@ -19,6 +19,10 @@ _REMEDY_OF_LABELLED = (
     "An out-of-bag score is NaN where every bag has the row, and each bag of fit_bagging_svm and PUBaggingClassifier "
     "has all labelled rows: score rows that were held out, or take a forest, which scores labelled rows too"
 )
+_REMEDY_OF_ONE = (
+    "An out-of-bag score is NaN where every bag has the row, as all bags have a single labelled row: score labelled "
+    "rows that were held out"
+)
 
 
 def rows_with_scores(
@@ -35,7 +39,8 @@ def rows_with_scores(
     for kind, rows in kinds.items():
         n_all, n_scored = int(rows.sum()), int((rows & has_score).sum())
         if n_all and not n_scored:
-            remedy = _REMEDY_OF_LABELLED if kind.startswith("labelled") else _REMEDY
+            of_labelled = _REMEDY_OF_ONE if n_all == 1 else _REMEDY_OF_LABELLED
+            remedy = of_labelled if kind.startswith("labelled") else _REMEDY
             raise ValueError(
                 f"{name} must hold a number for at least one {kind} row for {user}, got NaN for all {n_all}. {remedy}"
             )

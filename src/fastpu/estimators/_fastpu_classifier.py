@@ -76,6 +76,7 @@ class FastpuClassifier(PUClassifier):
     calibration_prior : float or PriorEstimate, optional
         The share of positives among the unlabelled rows, in (0, 1); probabilities are proportional to it. By default
         the `prior` of the method. If the method has none, it is estimated from the scores, as by `fastpu.priors.bbe`.
+        Without a `calibration` it must be None.
     calibration_cv : int, default 5
         The number of folds, >= 2. The rows of each fold are scored by a fit to the others, and the curve is fitted to
         these scores. There are at most as many folds as the smallest class has rows. Classifiers with out-of-bag scores
@@ -151,6 +152,11 @@ class FastpuClassifier(PUClassifier):
         options = None
         if self.calibration is not None:
             options = CalibrationOptions(self.calibration, self.calibration_prior, self.calibration_cv)
+        elif self.calibration_prior is not None:
+            raise ValueError(
+                f"calibration_prior must be None without a calibration, got {describe(self.calibration_prior)}: for "
+                f"probabilities pass calibration='beta', 'sigmoid' or 'isotonic' too"
+            )
         fitted = self._settled(data)
         fitted.model_ = fitted._named(fitted._fit_model(data))
         if options is not None:

@@ -184,7 +184,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sci
         Warns
         -----
         DegenerateModelWarning
-            If the new classifier calls all rows positive, or none, unless `k` asks for it.
+            If the new classifier calls all rows positive, or none, unless `k` asks for it. Also if it misses what was
+            asked by more than a tenth, and by more than a row, as it does where many rows have one score.
         EstimateWarning
             If `prior` is an estimate whose `allowed` shares are far from it, or if unlabelled training rows have no
             out-of-bag score (NaN), and are left out.

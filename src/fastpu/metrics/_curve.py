@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_int
+from fastpu.common._text import counted
 from fastpu.common._types import GroupsLike, LabelsLike, RandomState, Scenario, VectorLike
 from fastpu.metrics._intervals import Recalls, Shares, check_boot, warn_of_open_range
 from fastpu.metrics._ranked_rows import recall_of
@@ -101,7 +102,8 @@ def ranking_curve(
     if isinstance(prior, PriorEstimate) and prior.open_range is not None:
         low, high = (np.minimum(1.0, end * (recall / share)) for end in prior.open_range)
         widest = int(np.argmax(high - low))
-        warn_of_open_range("ranking_curve", f"precision of {flagged[widest]} rows", prior, float(precision[widest]),
+        rows = counted(int(flagged[widest]), "row")
+        warn_of_open_range("ranking_curve", f"precision of {rows}", prior, float(precision[widest]),
                            lambda other: min(1.0, other * float(recall[widest] / share[widest])))  # fmt: skip
     interval = of_precision = None
     if n_samples:

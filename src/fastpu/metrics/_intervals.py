@@ -188,8 +188,14 @@ def warn_of_open_range(
     low, high = prior.open_range
     ends = sorted((at(low), at(high), value))
     if ends[-1] - ends[0] > _MOST_APART or prior.only_upper_bound:
+        least, most = (f"{end:.3g}" for end in (ends[0], ends[-1]))
+        found = (
+            f"the {quantity} lies between {least} and {most}"
+            if least != most
+            else f"by all of them the {quantity} is {most}"
+        )
         warn(
             f"{function} used the estimated prior {prior.value:.2g}, but the data allow priors from {low:.2g} to "
-            f"{high:.2g}: the {quantity} lies between {ends[0]:.3g} and {ends[-1]:.3g}",
+            f"{high:.2g}: {found}",
             EstimateWarning,
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_k
+from fastpu.common._text import counted
 from fastpu.common._types import GroupsLike, LabelsLike, RandomState, Scenario, VectorLike
 from fastpu.common._warn import warn
 from fastpu.exceptions import EstimateWarning
@@ -110,7 +111,7 @@ def precision_at_k(
     share = float(flagged[0]) / n_unl
     recall = float(recall_of(*ranked.counts(), flagged)[0])
     value = min(1.0, theta * (recall / share))
-    _warn_if_impossible("precision_at_k", f"{flagged[0]} rows", recall, share, theta, ranked)
+    _warn_if_impossible("precision_at_k", counted(int(flagged[0]), "row"), recall, share, theta, ranked)
     warn_of_open_range("precision_at_k", "precision", prior, value, lambda other: min(1.0, other * (recall / share)))
     if not n_samples:
         return value

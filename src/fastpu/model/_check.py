@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, kolmogorov
 
-from fastpu.common._binomial import shares_to_expect
+from fastpu.common._binomial import share_interval, shares_to_expect
 from fastpu.common._frame import frame_of
+from fastpu.common._text import counted
 from fastpu.data._matrix import DenseMatrix
 from fastpu.model._profile import EntryShares, HasProfile, Profile, as_dense, entry_shares, is_missing, is_unseen
 
@@ -67,6 +68,8 @@ class ColumnCheck:
         The share of entries that are categories which the training rows do not have.
     shift : Shift
         How far the entries have shifted that are not missing and, in a column of categories, not unseen.
+    has_lost_entries : bool
+        Whether `missing` is larger by more than .05, and by more than chance explains.
     """
 
     title: Hashable
@@ -74,11 +77,12 @@ class ColumnCheck:
     missing_before: float
     unseen: float
     shift: Shift
+    has_lost_entries: bool
 
     def _differences(self, n_columns: int) -> str:
         """Return in words how the column differs from the training rows, or ""; the test allows for `n_columns`."""
         parts = []
-        if self.missing - self.missing_before > _LARGE_SHARE:
+        if self.has_lost_entries:
             parts.append(f"{self.missing:.0%} missing, {self.missing_before:.0%} in training")
         if self.unseen > _LARGE_SHARE:
             parts.append(f"{self.unseen:.0%} new categories")
@@ -139,13 +143,14 @@ class BatchCheck:
 
     def __str__(self) -> str:
         called = f"{round(self.positive * self.n_rows)} ({self.positive:.2%}) are called positive"
+        rows = counted(self.n_rows, "row")
         if not self.n_before:
             return (
-                f"{self.n_rows} rows: {called}. The model has no profile of its training rows, so these rows cannot be "
+                f"{rows}: {called}. The model has no profile of its training rows, so these rows cannot be "
                 f"compared with them; models from files of older versions have none"
             )
         parts = [
-            f"{self.n_rows} rows compared with {self.n_before} training rows: {called}, {self.positive_before:.2%} of "
+            f"{rows} compared with {self.n_before} training rows: {called}, {self.positive_before:.2%} of "
             f"the training rows{self._range_text()}"
         ]
         if self.columns:
@@ -181,7 +186,7 @@ class BatchCheck:
         ImportError
             If pandas is not installed.
         """
-        scores = ColumnCheck("score", 0.0, 0.0, 0.0, self.scores)
+        scores = ColumnCheck("score", 0.0, 0.0, 0.0, self.scores, has_lost_entries=False)
         rows = [*self.columns, scores]
         titles = [column.title if isinstance(column.title, str) else repr(column.title) for column in rows]
         columns = {
@@ -241,8 +246,22 @@ def _columns(model: HasProfile, profile: Profile, matrix: DenseMatrix | None) ->
         if known.size and n_then and values.size:
             of = _shift_of_shares if before.is_set[column] else _shift_of_numbers
             shift = of(known, values, up_to, n_then)
-        found.append(ColumnCheck(title, float(gone.mean()), missing_before, float(unseen.mean()), shift))
+        has_lost = _has_lost_entries(int(gone.sum()), gone.size, missing_before, profile.n_rows, len(titles))
+        found.append(ColumnCheck(title, float(gone.mean()), missing_before, float(unseen.mean()), shift, has_lost))
     return tuple(found)
+
+
+def _has_lost_entries(n_gone: int, n_now: int, missing_before: float, n_before: int, n_columns: int) -> bool:
+    """Tell whether more entries of one of all columns are missing than chance explains, and more by a large share.
+
+    Where no training row missed an entry, chance explains none. Else exact intervals for the share then and now must be
+    apart, which hold in all columns but for one batch of a thousand.
+    """
+    if n_gone / n_now - missing_before <= _LARGE_SHARE:
+        return False
+    tail = _SURE / (2 * n_columns)
+    most = share_interval(round(missing_before * n_before), n_before, tail)[1]
+    return missing_before == 0 or share_interval(n_gone, n_now, tail)[0] > most
 
 
 def _shift_of_scores(scores: NDArray[np.float64], training_scores: NDArray[np.float64]) -> Shift:

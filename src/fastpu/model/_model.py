@@ -125,7 +125,8 @@ class Model(ScoringModel, is_base=True):
         Warns
         -----
         DegenerateModelWarning
-            If the new model calls all rows positive, or none, unless `k` asks for it.
+            If the new model calls all rows positive, or none, unless `k` asks for it. Also if it misses what was asked
+            by more than a tenth, and by more than a row, as it does where many rows have one score.
         EstimateWarning
             - If `prior` is an estimate whose `allowed` shares are far from it. The warning and `threshold_rule` say how
               many rows the ends of `allowed` would call positive.

@@ -27,6 +27,7 @@ _Model = TypeVar("_Model", bound=ModelWithThreshold)
 
 GROUP = {1: "labelled positive", 0: "unlabelled", -1: "labelled negative"}
 _MANY_NEVER = 0.1  # of the rows of a label without any out-of-bag score, where groups are given
+_FAR = 0.1  # of what was asked: by more, and by more than a row, a threshold misses it
 _FEW = 100  # with more rows on each side of the threshold out of bag, rows in the bags need not be scored
 
 # Two cuts are tied if their balanced accuracies, or distances to the prior, differ by less than this, and two scores
@@ -186,7 +187,7 @@ def prior_threshold(scores: NDArray[np.float64], prior: float, weights: NDArray[
         values, places = np.unique(scores, return_inverse=True)
         mass = np.bincount(places.reshape(-1), weights).astype(np.float64, copy=False)
     # Cut c lies below values[c]: c = 0 keeps everything above, c = values.size nothing.
-    up_to = np.concatenate([[0], np.cumsum(mass)])
+    up_to = np.concatenate([[0.0], np.cumsum(mass)])
     total = up_to[-1]
     miss = np.abs(total - up_to - prior * total)
     miss[1:-1][~differ(values[:-1], values[1:])] = math.inf
@@ -204,7 +205,9 @@ def prior_threshold(scores: NDArray[np.float64], prior: float, weights: NDArray[
 def matched_threshold(
     scores: NDArray[np.float64], share: float, asked: str, weights: NDArray[np.float64] | None = None
 ) -> tuple[float, int]:
-    """Return `prior_threshold` of unlabelled rows and how many are above it; warn if these are all or none.
+    """Return `prior_threshold` of unlabelled rows and how many are above it.
+
+    Warn if these are all or none, or many more or fewer than were asked for, as where many rows have one score.
 
     `asked` is what the user has asked for, in words.
     """
@@ -219,6 +222,12 @@ def matched_threshold(
             reason = "the scores have too few distinct values to come nearer"
         warn(
             f"the threshold for {asked} calls {positive} of {scores.size} unlabelled rows positive: {reason}",
+            DegenerateModelWarning,
+        )
+    elif weights is None and apart > max(1.0, _FAR * share * scores.size):
+        warn(
+            f"the threshold for {asked} calls {positive} of {scores.size} unlabelled rows positive, and not "
+            f"{share * scores.size:.3g}: so many of them have one score that no threshold comes nearer",
             DegenerateModelWarning,
         )
     return threshold, positive

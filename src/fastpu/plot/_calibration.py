@@ -13,7 +13,7 @@ from fastpu.common._types import GroupsLike, LabelsLike, MatrixLike
 from fastpu.data._clusters import cluster_numbers, effective_number
 from fastpu.data._row_labels import warn_of_other_order
 from fastpu.metrics._labelled_scores import read_rows
-from fastpu.model._prior import PriorEstimate, check_prior
+from fastpu.model._prior import PriorEstimate, take_prior_in
 from fastpu.plot._axes import CYCLE, GREY, open_axes, with_legends
 
 if TYPE_CHECKING:
@@ -64,6 +64,11 @@ def calibration(
     -------
     matplotlib.figure.Figure
 
+    Warns
+    -----
+    EstimateWarning
+        If `prior` is an estimate and the data allow very different priors: the counted shares go by its value alone.
+
     Notes
     -----
     The bars are exact 90 % intervals for the share of labelled rows in each bin. With `groups` they take the rows of a
@@ -86,7 +91,7 @@ def calibration(
     labels, values, clusters = _read(y, proba, groups)
     per_row = effective_number(clusters, labels == 1) / np.count_nonzero(labels == 1)
     pos, unl = values[labels == 1], values[labels == 0]
-    share = float(unl.mean()) if prior is None else check_prior(prior)
+    share = float(unl.mean()) if prior is None else take_prior_in("case_control", prior)[0]
     edges = _edges(pos, unl, check_int("n_bins", n_bins, low=1))
     counts_pos, counts_unl = (np.bincount(np.searchsorted(edges, group), minlength=edges.size) for group in (pos, unl))
     sums = np.bincount(np.searchsorted(edges, unl), unl, edges.size)

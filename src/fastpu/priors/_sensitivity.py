@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +14,9 @@ from fastpu.common._functions import check_function
 from fastpu.common._keywords import answers_unknown_keywords
 from fastpu.common._params import check_float, check_int
 from fastpu.common._types import VectorLike
+from fastpu.common._warn import warn
 from fastpu.data._validate import check_vector
+from fastpu.exceptions import EstimateWarning
 from fastpu.model._prior import PriorEstimate
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ class Sensitivity(NamedTuple):
     priors : ndarray of float64, shape (m,)
         The priors that were tried.
     values : ndarray of float64, shape (m,)
-        The value of the quantity for each of them.
+        The value of the quantity for each of them; NaN where it has none.
     """
 
     priors: NDArray[np.float64]
@@ -72,7 +75,14 @@ def sensitivity(
     Raises
     ------
     TypeError, ValueError
-        If an argument is not as described, the estimate has no range, or `function` returns no number.
+        If an argument is not as described, the estimate has no range, or `function` returns no number. An error of
+        `function` is passed on, but for a ValueError at some of the priors that an estimate allows.
+
+    Warns
+    -----
+    EstimateWarning
+        If `function` raises a ValueError at some of the priors that an estimate allows, as `pu_auc` does where the AUC
+        would be above 1. The values are NaN there.
 
     Examples
     --------
@@ -97,5 +107,28 @@ def sensitivity(
         check_float(f"priors[{i}]", point, low=0, high=1, open_low=True, open_high=True)
         for i, point in enumerate(points.tolist())
     ]
-    values = [check_float(f"function({point:g})", function(point), allow_inf=True) for point in checked]
+    may_refuse = isinstance(priors, PriorEstimate)  # who names the priors wants to know of each
+    found = [_value_at(function, point, may_refuse=may_refuse) for point in checked]
+    refused = [(point, value) for point, value in zip(checked, found, strict=True) if isinstance(value, ValueError)]
+    if len(refused) == len(checked) > 0:
+        raise refused[0][1]
+    if refused:
+        warn(
+            f"sensitivity: function has no value for {len(refused)} of {len(checked)} priors that the estimate allows, "
+            f"from {refused[0][0]:.3g} to {refused[-1][0]:.3g}, and NaN stands there. By the first of them: "
+            f"{refused[0][1]}",
+            EstimateWarning,
+        )
+    values = [math.nan if isinstance(value, ValueError) else value for value in found]
     return Sensitivity(np.array(checked), np.array(values))
+
+
+def _value_at(function: Callable[[float], float], point: float, *, may_refuse: bool) -> float | ValueError:
+    """Return the value for a prior, or the error by which the function refuses it, if it may."""
+    try:
+        value = function(point)
+    except ValueError as error:
+        if not may_refuse:
+            raise
+        return error
+    return check_float(f"function({point:g})", value, allow_inf=True)
