@@ -46,10 +46,6 @@ def report(tasks: Sequence[Task], outcomes: Outcomes, sizes: Mapping[Place, Size
         parts += [_over_tables(by_name, without, "Over tables"), _by_rows(by_name, without)]
         if len(first) < len(found):
             parts.append(_by_split(by_name, found))
-            later = those(found, lambda place: place.split > 0)
-            some = those(later, lambda place: CATBOOST in later[place])
-            if 0 < len(some) < len(later):  # else it is among those that ran on every split
-                parts.append(_over_tables(by_name, _complete(some), "Where CatBoost ran on the second split"))
         parts.append(_beside_plain(by_name, without))
         if rest := those(without, lambda place: not by_name[place.task].chose_a_default):
             parts.append(_over_tables(by_name, rest, "Without the tables by which defaults were once chosen"))
