@@ -146,13 +146,13 @@ def test_the_largest_share_by_its_definition():
 
 
 def test_the_largest_share_of_many_rows_is_nearly_that_of_all_thresholds(monkeypatch):
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(4)  # with which the least bound is not at one of the few
     is_labelled = rng.random(30_000) < 0.2
     scores = rng.normal(size=30_000) + 2 * (is_labelled | (rng.random(30_000) < 0.1))
     few = largest_share(scores, is_labelled, 3)
     monkeypatch.setattr(_positive_share, "_MOST_THRESHOLDS", 10**6)
     every = largest_share(scores, is_labelled, 3)
-    assert every <= few < 1.02 * every
+    assert every < few < 1.02 * every
 
 
 @pytest.mark.parametrize("total", [1.0, 2.0**-900])

@@ -17,14 +17,14 @@ _LIFTED = 0.05
 
 
 @lru_cache(maxsize=8)
-def _least_shares_above(n_pos: int, n_coefs: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the ranks of the labelled rows whose scores are thresholds, and the least share of positives above each.
+def _least_shares_above(n_pos: int, n_coefs: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the ranks of at most `most` labelled rows, whose scores are thresholds, and the least shares above these.
 
     Both are the same for all fits to the same rows, such as those of a grid of C.
     """
     ranks = np.arange(1, n_pos + 1)
-    if n_pos > _MOST_THRESHOLDS:
-        ranks = np.unique(np.rint(np.geomspace(1, n_pos, _MOST_THRESHOLDS)).astype(np.int64))
+    if n_pos > most:
+        ranks = np.unique(np.rint(np.geomspace(1, n_pos, most)).astype(np.int64))
     above = ranks - _LIFTED * n_coefs
     ranks, above = ranks[above > 0], above[above > 0]
     return ranks, least_shares(above, n_pos, _TAIL)
@@ -46,6 +46,6 @@ def largest_share(scores: NDArray[np.float64], is_labelled: NDArray[np.bool_], n
     labelled = np.sort(scores[is_labelled])[::-1]
     unlabelled = np.sort(scores[~is_labelled])
     n_unl = unlabelled.size
-    ranks, least = _least_shares_above(n_pos, n_coefs)
+    ranks, least = _least_shares_above(n_pos, n_coefs, _MOST_THRESHOLDS)
     reached = n_unl - np.searchsorted(unlabelled, labelled[ranks - 1], side="left")
     return min(1.0, float((largest_shares(reached, n_unl, _TAIL) / least).min()))
