@@ -40,7 +40,7 @@ BEFORE = "fit_forest, bag_ratio=2"
 ASIDE = (ORACLE, NOT_AT_RANDOM, BEFORE)
 CATBOOST = "CatBoost, as shipped"
 TUNED = ("CatBoost, tuned", "LightGBM, tuned")  # fitted 61 times each
-TUNED_WITH = (5.0, 20.0)  # labels: one cannot be cut into folds, and more would take another half hour
+TUNED_WITH = (5.0, 20.0)  # labels: one cannot be cut into folds, and the pages ask about few
 #: The slowest learners run on the first split alone, but for CatBoost as shipped on tables.
 SLOWEST = (CATBOOST, *TUNED)
 #: Extra trees, which are the strongest rival, and learners that take less than a tenth of a second for most tables.

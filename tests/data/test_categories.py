@@ -141,7 +141,7 @@ GAPS = {
 @pytest.mark.parametrize("categories", [{}, {"0": ("u", "v")}], ids=["of numbers", "of words"])
 def test_a_column_of_a_batch_without_entries_is_missing_whatever_its_type(kind, categories):
     if kind.startswith("arrow"):
-        pa = pytest.importorskip("pyarrow")
+        pa = pytest.importorskip("pyarrow")  # users may have no such tables, and the package needs none
         dtype = {"no type": pa.null(), "floats": pa.float64(), "strings": pa.string()}[kind.removeprefix("arrow, ")]
         X = pa.table({"a": pa.array(GAPS[kind], dtype), "b": [1.0, 2.0]})
     else:
